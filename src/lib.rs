@@ -1,1 +1,7 @@
-//! x
+//! Forward-mode automatic differentiation: batched dual numbers as nalgebra scalars, and LAPACK calls with
+//! closed-form tangent rules.
+
+pub use dualpack_core::{
+    Base, Dual, Dual2, Dual2_32, Dual2_64, Dual32, Dual64, Exponent, HyperDual, HyperDual32, HyperDual64, Lift, Real,
+    Real64, detach, lift_n, lift_taylor, lift1, lift2, nalgebra,
+};

@@ -1,0 +1,251 @@
+//! Symmetric second-order numbers: value, gradient and Hessian in one pass.
+
+use crate::ops::Arith;
+use crate::rules::Lifted;
+use crate::{Lift, Real};
+
+/// A second-order number with `N` directions: value, gradient and the upper triangle of the Hessian.
+///
+/// It computes what `HyperDual<T, N, N>` with both families seeded alike does, at half of the work: of the symmetric
+/// second-order part only `hess[i][j]` with `j >= i` is kept; read it through [`hessian`](Dual2::hessian).
+///
+/// ```
+/// use dualpack_core::Dual2;
+/// let x = Dual2::<f64, 2>::variable(3.0, 0);
+/// let y = Dual2::variable(2.0, 1);
+/// let f = x * x * y;
+/// assert_eq!(f.grad, [12.0, 9.0]);
+/// assert_eq!((f.hessian(0, 0), f.hessian(1, 0), f.hessian(1, 1)), (4.0, 6.0, 0.0));
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Dual2<T, const N: usize = 1> {
+    /// The undifferentiated part.
+    pub value: T,
+    /// First derivatives.
+    pub grad: [T; N],
+    /// Second derivatives; only `hess[i][j]` with `j >= i` is meaningful.
+    pub hess: [[T; N]; N],
+}
+
+/// Calls `f` for the upper triangle, zero below.
+#[inline(always)]
+fn upper<T: Real, const N: usize>(mut f: impl FnMut(usize, usize) -> T) -> [[T; N]; N] {
+    let mut h = [[T::zero(); N]; N];
+    for i in 0..N {
+        for j in i..N {
+            h[i][j] = f(i, j);
+        }
+    }
+    h
+}
+
+impl<T, const N: usize> Dual2<T, N> {
+    /// A number from its parts; of `hess` the upper triangle counts.
+    #[inline(always)]
+    pub const fn new(value: T, grad: [T; N], hess: [[T; N]; N]) -> Self {
+        Self { value, grad, hess }
+    }
+}
+
+impl<T: Real, const N: usize> Dual2<T, N> {
+    /// The constant `value`.
+    #[inline(always)]
+    pub fn constant(value: T) -> Self {
+        Self { value, grad: [T::zero(); N], hess: [[T::zero(); N]; N] }
+    }
+
+    /// The independent variable `k`.
+    ///
+    /// # Panics
+    /// If `k >= N`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn variable(value: T, k: usize) -> Self {
+        let mut x = Self::constant(value);
+        x.grad[k] = T::one();
+        x
+    }
+
+    /// The second derivative in directions `i` and `j`, in either order.
+    ///
+    /// # Panics
+    /// If `i >= N` or `j >= N`.
+    #[inline]
+    #[track_caller]
+    pub fn hessian(&self, i: usize, j: usize) -> T {
+        self.hess[i.min(j)][i.max(j)]
+    }
+
+    #[inline(always)]
+    fn all(y: T) -> Self {
+        Self { value: y, grad: [y; N], hess: upper(|_, _| y) }
+    }
+}
+
+impl<T: Real, const N: usize> Arith for Dual2<T, N> {
+    type Part = T;
+
+    #[inline(always)]
+    fn add(a: &Self, b: &Self) -> Self {
+        Self {
+            value: a.value + b.value,
+            grad: T::lanes_add(&a.grad, &b.grad),
+            hess: upper(|i, j| a.hess[i][j] + b.hess[i][j]),
+        }
+    }
+    #[inline(always)]
+    fn sub(a: &Self, b: &Self) -> Self {
+        Self {
+            value: a.value - b.value,
+            grad: T::lanes_sub(&a.grad, &b.grad),
+            hess: upper(|i, j| a.hess[i][j] - b.hess[i][j]),
+        }
+    }
+    /// ∇²(ab) = b ∇²a + a ∇²b + ∇a ∇bᵀ + ∇b ∇aᵀ
+    #[inline(always)]
+    fn mul(a: &Self, b: &Self) -> Self {
+        Self {
+            value: a.value * b.value,
+            grad: T::lanes_axpby(&a.grad, b.value, &b.grad, a.value),
+            hess: upper(|i, j| {
+                (a.hess[i][j] * b.value + b.hess[i][j] * a.value)
+                    + (a.grad[i] * b.grad[j] + b.grad[i] * a.grad[j])
+            }),
+        }
+    }
+    /// q = a/b: ∇²q = (∇²a - q ∇²b - ∇q ∇bᵀ - ∇b ∇qᵀ)/b
+    #[inline(always)]
+    fn div(a: &Self, b: &Self) -> Self {
+        let value = a.value / b.value;
+        let grad = T::lanes_unscale(&T::lanes_add_scaled(&a.grad, &b.grad, -value), b.value);
+        let hess = upper(|i, j| {
+            ((a.hess[i][j] - b.hess[i][j] * value) - (grad[i] * b.grad[j] + b.grad[i] * grad[j])) / b.value
+        });
+        Self { value, grad, hess }
+    }
+    #[inline(always)]
+    fn neg(a: &Self) -> Self {
+        Self { value: -a.value, grad: T::lanes_neg(&a.grad), hess: upper(|i, j| -a.hess[i][j]) }
+    }
+    #[inline(always)]
+    fn scale(a: &Self, s: T) -> Self {
+        Self { value: a.value * s, grad: T::lanes_scale(&a.grad, s), hess: upper(|i, j| a.hess[i][j] * s) }
+    }
+    #[inline(always)]
+    fn unscale(a: &Self, s: T) -> Self {
+        Self { value: a.value / s, grad: T::lanes_unscale(&a.grad, s), hess: upper(|i, j| a.hess[i][j] / s) }
+    }
+    #[inline(always)]
+    fn shift(a: &Self, s: T) -> Self {
+        Self { value: a.value + s, ..*a }
+    }
+}
+
+impl<T: Real, const N: usize> Real for Dual2<T, N> {
+    type Base = T::Base;
+    type Fns = Lifted;
+    const ORDER: usize = T::ORDER + 2;
+
+    #[inline(always)]
+    fn from_base(b: T::Base) -> Self {
+        Self::constant(T::from_base(b))
+    }
+    #[inline(always)]
+    fn base(self) -> T::Base {
+        self.value.base()
+    }
+    fn all_finite(self) -> bool {
+        self.value.all_finite()
+            && self.grad.iter().all(|t| t.all_finite())
+            && (0..N).all(|i| self.hess[i][i..].iter().all(|t| t.all_finite()))
+    }
+    fn same(self, other: Self) -> bool {
+        self.value.same(other.value)
+            && self.grad.iter().zip(&other.grad).all(|(a, b)| a.same(*b))
+            && (0..N).all(|i| self.hess[i][i..].iter().zip(&other.hess[i][i..]).all(|(a, b)| a.same(*b)))
+    }
+    fn strong_mul(self, t: Self) -> Self {
+        Self {
+            value: self.value.strong_mul(t.value),
+            grad: T::lanes_add(
+                &T::lanes_strong(self.value, &t.grad),
+                &T::lanes_strong_in(&self.grad, t.value),
+            ),
+            hess: upper(|i, j| {
+                self.value.strong_mul(t.hess[i][j])
+                    + self.grad[i].strong_mul(t.grad[j])
+                    + self.grad[j].strong_mul(t.grad[i])
+                    + self.hess[i][j].strong_mul(t.value)
+            }),
+        }
+    }
+}
+
+impl<T: Real, const N: usize> Lift for Dual2<T, N> {
+    type Inner = T;
+
+    #[inline(always)]
+    fn inner(self) -> T {
+        self.value
+    }
+    #[inline(always)]
+    fn from_inner(v: T) -> Self {
+        Self::constant(v)
+    }
+    #[inline(always)]
+    fn with_inner(self, value: T) -> Self {
+        Self { value, ..self }
+    }
+    /// ∇²f(x) = f' ∇²x + f'' ∇x ∇xᵀ
+    #[inline(always)]
+    fn chain(self, y: T, first: impl FnOnce() -> T, second: impl FnOnce() -> T) -> Self {
+        if y.is_nan() {
+            return Self::all(y);
+        }
+        let (f1, f2) = (first(), second());
+        let grad = T::lanes_strong(f1, &self.grad);
+        let hess = if f1.all_finite() && f2.all_finite() {
+            upper(|i, j| f1 * self.hess[i][j] + f2 * (self.grad[i] * self.grad[j]))
+        } else {
+            upper(|i, j| f1.strong_mul(self.hess[i][j]) + f2.strong_mul(self.grad[i] * self.grad[j]))
+        };
+        Self { value: y, grad, hess }
+    }
+    #[inline(always)]
+    fn chain2(self, b: Self, y: T, first: impl FnOnce() -> [T; 2], second: impl FnOnce() -> [T; 3]) -> Self {
+        if y.is_nan() {
+            return Self::all(y);
+        }
+        let ([fa, fb], [faa, fab, fbb]) = (first(), second());
+        let (da, db) = (&self.grad, &b.grad);
+        Self {
+            value: y,
+            grad: T::lanes_add(&T::lanes_strong(fa, da), &T::lanes_strong(fb, db)),
+            hess: upper(|i, j| {
+                (fa.strong_mul(self.hess[i][j]) + fb.strong_mul(b.hess[i][j]))
+                    + fab.strong_mul(da[i] * db[j] + db[i] * da[j])
+                    + (faa.strong_mul(da[i] * da[j]) + fbb.strong_mul(db[i] * db[j]))
+            }),
+        }
+    }
+    #[inline]
+    fn accumulate(self, x: Self, first: T) -> Self {
+        Self {
+            value: self.value,
+            grad: T::lanes_add(&self.grad, &T::lanes_strong(first, &x.grad)),
+            hess: upper(|i, j| self.hess[i][j] + first.strong_mul(x.hess[i][j])),
+        }
+    }
+    #[inline]
+    fn accumulate2(self, xi: Self, xj: Self, c: T, twice: bool) -> Self {
+        let hess = upper(|i, j| {
+            let mut product = xi.grad[i] * xj.grad[j];
+            if twice {
+                product += xj.grad[i] * xi.grad[j];
+            }
+            self.hess[i][j] + c.strong_mul(product)
+        });
+        Self { hess, ..self }
+    }
+}

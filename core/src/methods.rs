@@ -1,0 +1,153 @@
+//! The functions as inherent methods of every dual type, so that `x.sqrt()` needs no import and is never ambiguous.
+
+use crate::kinks::{kinks, kinks2};
+use crate::ops::numbers;
+use crate::rules::{Elementary, Lifted, binary, elementary, lit};
+use crate::special::special;
+use crate::{Base, Dual, Dual2, HyperDual, Lift, Real};
+
+/// What may stand as the exponent of `powf` and the base of `log`: a float, which is a constant, or a number of the
+/// same type.
+pub trait Exponent<D> {
+    /// `x` to the power of `self`.
+    fn raise(self, x: D) -> D;
+    /// The logarithm of `x` to the base `self`.
+    fn log_of(self, x: D) -> D;
+}
+
+macro_rules! method {
+    ([] $( $(#[$doc:meta])* $name:ident($x:ident $(, $p:ident: $pt:ty)*) $y:ident = $value:path => [$first:expr, $second:expr] on [$($s:expr),*]; )*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name(self $(, $p: $pt)*) -> Self {
+                <Lifted as Elementary<Self>>::$name(self $(, $p)*)
+            }
+        )*
+    };
+}
+
+macro_rules! method2 {
+    ([] $( $(#[$doc:meta])* $name:ident($a:ident, $b:ident) $y:ident = $value:path => $first:expr, $second:expr, on [$($s:expr),*]; )*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            pub fn $name(self, other: Self) -> Self {
+                <Lifted as Elementary<Self>>::$name(self, other)
+            }
+        )*
+    };
+}
+
+macro_rules! methods {
+    ($Type:ident, [$($gen:tt)*], [$($arg:ident),*]) => {
+        /// Functions. Each value is that of the float function, each tangent is by the chain rule.
+        impl<T: Real, $($gen)*> $Type<T, $($arg),*> {
+            elementary!(method);
+            kinks!(method);
+            special!(method);
+            binary!(method2);
+            kinks2!(method2);
+
+            /// `x^n` for an integer `n`; `x^0` is the constant 1.
+            #[inline]
+            pub fn powi(self, n: i32) -> Self {
+                <Lifted as Elementary<Self>>::powi(self, n)
+            }
+
+            /// `x^n` for a float (a constant) or a number of this type.
+            ///
+            /// `x^0` with the constant 0 is the constant 1. Negative `x` gives `NaN` unless `n` is an integer.
+            #[inline]
+            pub fn powf(self, n: impl Exponent<Self>) -> Self {
+                n.raise(self)
+            }
+
+            /// The logarithm to the base `b`, a float (a constant) or a number of this type.
+            #[inline]
+            pub fn log(self, b: impl Exponent<Self>) -> Self {
+                b.log_of(self)
+            }
+
+            /// Sine and cosine.
+            #[inline]
+            pub fn sin_cos(self) -> (Self, Self) {
+                let (s, c) = self.value.sin_cos();
+                (self.chain(s, || c, || -s), self.chain(c, || -s, || -c))
+            }
+
+            /// Hyperbolic sine and cosine.
+            #[inline]
+            pub fn sinh_cosh(self) -> (Self, Self) {
+                let (s, c) = (self.value.sinh(), self.value.cosh());
+                (self.chain(s, || c, || s), self.chain(c, || s, || c))
+            }
+
+            /// `self * a + b`, the value with one rounding.
+            #[inline]
+            pub fn mul_add(self, a: Self, b: Self) -> Self {
+                (self * a + b).with_inner(self.value.mul_add(a.value, b.value))
+            }
+
+            /// `self` within `[lo, hi]`, else the bound. At a bound it is `self`, with derivative 1.
+            #[inline]
+            pub fn clamp(self, lo: Self, hi: Self) -> Self {
+                if self < lo {
+                    lo
+                } else if self > hi {
+                    hi
+                } else {
+                    self
+                }
+            }
+
+            /// Radians to degrees.
+            #[inline]
+            pub fn to_degrees(self) -> Self {
+                self * Self::constant(lit(180.0 / core::f64::consts::PI))
+            }
+
+            /// Degrees to radians.
+            #[inline]
+            pub fn to_radians(self) -> Self {
+                self * Self::constant(lit(core::f64::consts::PI / 180.0))
+            }
+
+            /// Whether the value is finite; tangents are not looked at ([`Real::all_finite`] does).
+            #[inline]
+            pub fn is_finite(&self) -> bool {
+                self.value.is_finite()
+            }
+
+            /// Whether the value is `NaN`; tangents are not looked at.
+            #[inline]
+            pub fn is_nan(self) -> bool {
+                Real::is_nan(self)
+            }
+        }
+
+        impl<T: Real, $($gen)*> Exponent<Self> for $Type<T, $($arg),*> {
+            #[inline]
+            fn raise(self, x: Self) -> Self {
+                x.powd(self)
+            }
+            #[inline]
+            fn log_of(self, x: Self) -> Self {
+                $Type::log_of(x, self)
+            }
+        }
+
+        impl<T: Real<Base = F>, F: Base, $($gen)*> Exponent<$Type<T, $($arg),*>> for F {
+            #[inline]
+            fn raise(self, x: $Type<T, $($arg),*>) -> $Type<T, $($arg),*> {
+                <Lifted as Elementary<_>>::powf_const(x, self)
+            }
+            #[inline]
+            fn log_of(self, x: $Type<T, $($arg),*>) -> $Type<T, $($arg),*> {
+                <Lifted as Elementary<_>>::log_base(x, self)
+            }
+        }
+    };
+}
+
+numbers!(methods);

@@ -1,0 +1,276 @@
+//! The one bound of the library: [`Real`], and its innermost floats [`Base`].
+
+use nalgebra::RealField;
+use wide::{f32x4, f64x4};
+
+use crate::rules::{Elementary, Leaf};
+use crate::special::special;
+
+/// A row of the special functions as a provided method of [`Real`].
+macro_rules! real_method {
+    ([] $( $(#[$doc:meta])* $name:ident($x:ident $(, $p:ident: $pt:ty)*) $y:ident = $value:path => [$first:expr, $second:expr] on [$($s:expr),*]; )*) => {
+        $(
+            $(#[$doc])*
+            #[inline]
+            fn $name(self $(, $p: $pt)*) -> Self {
+                Self::Fns::$name(self $(, $p)*)
+            }
+        )*
+    };
+}
+
+/// The floats at the bottom of every number: `f32` and `f64`, nothing else.
+///
+/// The trait is closed in effect: [`Real::Fns`] can only be named inside this crate, and the operators that mix a
+/// dual number with a plain float rely on no dual ever being a `Base`.
+pub trait Base: Real<Base = Self> + num_traits::FromPrimitive {}
+
+/// A real scalar that functions can be written against once: a float or any (nested) dual number.
+///
+/// `S: Real` is the bound for generic user code. It brings nalgebra's
+/// [`RealField`](nalgebra::RealField) and [`ComplexField`](nalgebra::ComplexField), so `x.sin()`, `x.powi(3)` and matrices of `S` work;
+/// constants come from [`nalgebra::convert`] or [`Real::from_base`].
+///
+/// ```
+/// use dualpack_core::{Dual, Real};
+/// fn f<S: Real>(x: S) -> S {
+///     x.sin() * x
+/// }
+/// let y = f(Dual::variable(2.0, 0));
+/// assert_eq!(y.value, f(2.0));
+/// assert!((y.eps[0] - (2.0_f64.cos() * 2.0 + 2.0_f64.sin())).abs() < 1e-15);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar that dualpack can differentiate through",
+    label = "expected f32, f64, Dual, HyperDual, Dual2 or a nesting of them",
+    note = "write the function generic over `S: Real`, and use `dualpack::Dual` (not a float literal type such as an integer) as its argument"
+)]
+pub trait Real: RealField + Copy {
+    /// The innermost float.
+    type Base: Base;
+
+    /// Where the elementary functions of this scalar are written down.
+    #[doc(hidden)]
+    type Fns: Elementary<Self>;
+
+    /// The highest derivative that a number of this type carries: 0 for floats, 1 for `Dual<f64>`, 2 for
+    /// `HyperDual<f64>` and `Dual<Dual<f64>>`, ...
+    const ORDER: usize;
+
+    /// The constant `b`: all tangents are zero.
+    fn from_base(b: Self::Base) -> Self;
+
+    /// The innermost value.
+    fn base(self) -> Self::Base;
+
+    /// Whether every part, value and all tangents, is finite. (`is_finite` looks at the value only.)
+    fn all_finite(self) -> bool;
+
+    /// Whether every part of the two numbers is equal (`==` compares values only). `NaN` parts are equal to each
+    /// other, and `0 == -0`.
+    fn same(self, other: Self) -> bool;
+
+    /// The product with strong zeros: `0` where `t == 0`, whatever `self` is, else `self * t`; componentwise in
+    /// nested numbers.
+    ///
+    /// A tangent that is zero stays zero through a function whose derivative is infinite there, such as `sqrt` at 0.
+    fn strong_mul(self, t: Self) -> Self;
+
+    /// `a + b` in every lane.
+    #[inline(always)]
+    fn lanes_add<const N: usize>(a: &[Self; N], b: &[Self; N]) -> [Self; N] {
+        core::array::from_fn(|k| a[k] + b[k])
+    }
+
+    /// `a - b` in every lane.
+    #[inline(always)]
+    fn lanes_sub<const N: usize>(a: &[Self; N], b: &[Self; N]) -> [Self; N] {
+        core::array::from_fn(|k| a[k] - b[k])
+    }
+
+    /// `-a` in every lane.
+    #[inline(always)]
+    fn lanes_neg<const N: usize>(a: &[Self; N]) -> [Self; N] {
+        core::array::from_fn(|k| -a[k])
+    }
+
+    /// `a s` in every lane.
+    #[inline(always)]
+    fn lanes_scale<const N: usize>(a: &[Self; N], s: Self) -> [Self; N] {
+        core::array::from_fn(|k| a[k] * s)
+    }
+
+    /// `a / s` in every lane.
+    #[inline(always)]
+    fn lanes_unscale<const N: usize>(a: &[Self; N], s: Self) -> [Self; N] {
+        core::array::from_fn(|k| a[k] / s)
+    }
+
+    /// `a s + b t` in every lane.
+    #[inline(always)]
+    fn lanes_axpby<const N: usize>(a: &[Self; N], s: Self, b: &[Self; N], t: Self) -> [Self; N] {
+        core::array::from_fn(|k| a[k] * s + b[k] * t)
+    }
+
+    /// `a + b t` in every lane.
+    #[inline(always)]
+    fn lanes_add_scaled<const N: usize>(a: &[Self; N], b: &[Self; N], t: Self) -> [Self; N] {
+        core::array::from_fn(|k| a[k] + b[k] * t)
+    }
+
+    /// `f t`, with strong zeros, in every lane.
+    #[inline(always)]
+    fn lanes_strong<const N: usize>(f: Self, t: &[Self; N]) -> [Self; N] {
+        core::array::from_fn(|k| f.strong_mul(t[k]))
+    }
+
+    /// `f t`, with strong zeros of the one tangent `t`, for a factor in every lane.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lanes_strong_in<const N: usize>(f: &[Self; N], t: Self) -> [Self; N] {
+        core::array::from_fn(|k| f[k].strong_mul(t))
+    }
+
+    /// Whether the value is `NaN`; tangents are not looked at.
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        let b = self.base();
+        b.partial_cmp(&b).is_none()
+    }
+
+    special!(real_method);
+}
+
+/// [`Real`] over `f64`, with the plain operators `x + 1.0`, `x * 2.0`, ... in generic code.
+///
+/// ```
+/// use dualpack_core::{Dual, Real64};
+/// fn f<S: Real64>(x: S) -> S {
+///     x * x * 0.5 - 1.0
+/// }
+/// assert_eq!(f(Dual::variable(3.0, 0)).eps, [3.0]);
+/// ```
+pub trait Real64:
+    Real<Base = f64>
+    + core::ops::Add<f64, Output = Self>
+    + core::ops::Sub<f64, Output = Self>
+    + core::ops::Mul<f64, Output = Self>
+    + core::ops::Div<f64, Output = Self>
+{
+}
+
+impl<T> Real64 for T where
+    T: Real<Base = f64>
+        + core::ops::Add<f64, Output = T>
+        + core::ops::Sub<f64, Output = T>
+        + core::ops::Mul<f64, Output = T>
+        + core::ops::Div<f64, Output = T>
+{
+}
+
+/// `x y + z`, fused where the target fuses in hardware: the scalar tail must round as the vector body does, or N
+/// lanes would differ from N runs with one lane.
+macro_rules! muladd {
+    ($x:expr, $y:expr, $z:expr) => {
+        if cfg!(target_feature = "fma") { num_traits::Float::mul_add($x, $y, $z) } else { $x * $y + $z }
+    };
+}
+
+/// Runs `$body` on four lanes at a time (bound as `wide` vectors), `$tail` on the rest.
+macro_rules! chunked {
+    ($V:ident; $out:ident = $n:ident; $($v:ident <- $src:expr),+; $body:expr; $tail:expr) => {{
+        let mut $out = [0.0; $n];
+        let (out4, out1) = $out.as_chunks_mut::<4>();
+        let full = out4.len();
+        #[allow(clippy::needless_range_loop)]
+        for k in 0..full {
+            $(let $v = $V::from($src.as_chunks::<4>().0[k]);)+
+            out4[k] = $body.to_array();
+        }
+        for k in 0..out1.len() {
+            $(let $v = $src[4 * full + k];)+
+            out1[k] = $tail;
+        }
+        $out
+    }};
+}
+
+macro_rules! base {
+    ($F:ident, $V:ident) => {
+        impl Base for $F {}
+
+        impl Real for $F {
+            type Base = $F;
+            type Fns = Leaf;
+            const ORDER: usize = 0;
+
+            #[inline(always)]
+            fn from_base(b: $F) -> $F {
+                b
+            }
+            #[inline(always)]
+            fn base(self) -> $F {
+                self
+            }
+            #[inline(always)]
+            fn all_finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline]
+            fn same(self, other: $F) -> bool {
+                self == other || (self.is_nan() && other.is_nan())
+            }
+            #[inline(always)]
+            fn strong_mul(self, t: $F) -> $F {
+                if t == 0.0 { 0.0 } else { self * t }
+            }
+            #[inline(always)]
+            fn lanes_add<const N: usize>(a: &[$F; N], b: &[$F; N]) -> [$F; N] {
+                chunked!($V; out = N; x <- a, y <- b; x + y; x + y)
+            }
+            #[inline(always)]
+            fn lanes_sub<const N: usize>(a: &[$F; N], b: &[$F; N]) -> [$F; N] {
+                chunked!($V; out = N; x <- a, y <- b; x - y; x - y)
+            }
+            #[inline(always)]
+            fn lanes_neg<const N: usize>(a: &[$F; N]) -> [$F; N] {
+                chunked!($V; out = N; x <- a; -x; -x)
+            }
+            #[inline(always)]
+            fn lanes_scale<const N: usize>(a: &[$F; N], s: $F) -> [$F; N] {
+                let s4 = $V::splat(s);
+                chunked!($V; out = N; x <- a; x * s4; x * s)
+            }
+            #[inline(always)]
+            fn lanes_unscale<const N: usize>(a: &[$F; N], s: $F) -> [$F; N] {
+                // One division instead of N. Where the reciprocal is subnormal, infinite or zero it has lost digits.
+                let r = 1.0 / s;
+                if r.is_normal() {
+                    return Self::lanes_scale(a, r);
+                }
+                core::array::from_fn(|k| a[k] / s)
+            }
+            #[inline(always)]
+            fn lanes_axpby<const N: usize>(a: &[$F; N], s: $F, b: &[$F; N], t: $F) -> [$F; N] {
+                let (s4, t4) = ($V::splat(s), $V::splat(t));
+                chunked!($V; out = N; x <- a, y <- b; x.mul_add(s4, y * t4); muladd!(x, s, y * t))
+            }
+            #[inline(always)]
+            fn lanes_add_scaled<const N: usize>(a: &[$F; N], b: &[$F; N], t: $F) -> [$F; N] {
+                let t4 = $V::splat(t);
+                chunked!($V; out = N; x <- a, y <- b; y.mul_add(t4, x); muladd!(y, t, x))
+            }
+            #[inline(always)]
+            fn lanes_strong<const N: usize>(f: $F, t: &[$F; N]) -> [$F; N] {
+                // A finite factor leaves zeros alone.
+                if f.is_finite() {
+                    return Self::lanes_scale(t, f);
+                }
+                core::array::from_fn(|k| f.strong_mul(t[k]))
+            }
+        }
+    };
+}
+
+base!(f32, f32x4);
+base!(f64, f64x4);

@@ -1,0 +1,2 @@
+//! Tests of the numbers, mirroring `core/src`.
+mod rules;
