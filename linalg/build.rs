@@ -47,8 +47,8 @@ fn link_system() {
 }
 
 /// netlib-src builds the library in its own build script, which runs before this one and, without a Fortran
-/// compiler or CMake, fails in its own words (README.md quotes them). It asks the linker for `-lgfortran`, but that library lives in a directory of the compiler,
-/// where a linker that is not gfortran does not look.
+/// compiler or CMake, fails in its own words (README.md quotes them). It asks the linker for `-lgfortran`, but
+/// that library lives in a directory of the compiler, where a linker that is not gfortran does not look.
 fn find_fortran_runtime() {
     let name = if target_is("macos") { "libgfortran.dylib" } else { "libgfortran.so" };
     // FC is what CMake compiled with; it may be another compiler, which knows no libgfortran.
