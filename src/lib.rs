@@ -2,6 +2,7 @@
 //! closed-form tangent rules.
 
 pub use dualpack_core::{
-    Base, Dual, Dual2, Dual2_32, Dual2_64, Dual32, Dual64, Exponent, HyperDual, HyperDual32, HyperDual64, Lift, Real,
-    Real64, detach, lift_n, lift_taylor, lift1, lift2, nalgebra,
+    Base, Dual, Dual2, Dual2_32, Dual2_64, Dual32, Dual64, Exponent, HyperDual, HyperDual32, HyperDual64,
+    Lift, MulAdd, MulMixed, Real, Real64, assert_dual_eq, detach, lift_n, lift_taylor, lift1, lift2,
+    nalgebra,
 };

@@ -107,3 +107,28 @@ macro_rules! compare {
 }
 
 numbers!(compare);
+
+/// Asserts that two numbers agree in every part, value and tangents: bit for bit up to the sign of zero, or to a
+/// relative tolerance ([`Real::relative_eq_all`]).
+///
+/// ```
+/// use dualpack_core::{Dual, assert_dual_eq};
+/// let x = Dual::<f64, 1>::variable(0.1, 0);
+/// assert_dual_eq!(x + x, 2.0 * x);
+/// assert_dual_eq!(x.sin() * x.sin() + x.cos() * x.cos(), Dual::constant(1.0) + (x - x), 1e-15);
+/// ```
+#[macro_export]
+macro_rules! assert_dual_eq {
+    ($a:expr, $b:expr $(,)?) => {{
+        let (a, b) = ($a, $b);
+        assert!($crate::Real::same(a, b), "parts differ:\n  left  {a}\n  right {b}");
+    }};
+    ($a:expr, $b:expr, $tolerance:expr $(,)?) => {{
+        let (a, b) = ($a, $b);
+        assert!(
+            $crate::Real::relative_eq_all(a, b, $tolerance),
+            "parts differ by more than {} relative:\n  left  {a}\n  right {b}",
+            $tolerance
+        );
+    }};
+}

@@ -1,6 +1,7 @@
 //! First-order dual numbers.
 
 use crate::ops::Arith;
+use crate::real::{family_eq, largest};
 use crate::rules::Lifted;
 use crate::{Lift, Real};
 
@@ -18,11 +19,17 @@ use crate::{Lift, Real};
 /// assert_eq!(f.eps, [12.0, 9.0]);
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(serialize = "T: serde::Serialize", deserialize = "T: serde::Deserialize<'de>"))
+)]
 #[repr(C)]
 pub struct Dual<T, const N: usize = 1> {
     /// The undifferentiated part.
     pub value: T,
     /// The tangents, one per lane.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::lanes"))]
     pub eps: [T; N],
 }
 
@@ -113,6 +120,20 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
     }
     fn same(self, other: Self) -> bool {
         self.value.same(other.value) && self.eps.iter().zip(&other.eps).all(|(a, b)| a.same(*b))
+    }
+    fn relative_eq_all(self, other: Self, max_relative: T::Base) -> bool {
+        self.value.relative_eq_all(other.value, max_relative)
+            && family_eq(&self.eps, &other.eps, max_relative)
+    }
+    fn largest_part(self) -> T::Base {
+        largest([self.value].iter().chain(&self.eps))
+    }
+    fn parts_near(self, other: Self, tolerance: T::Base) -> bool {
+        [self.value]
+            .iter()
+            .chain(&self.eps)
+            .zip([other.value].iter().chain(&other.eps))
+            .all(|(a, b)| a.parts_near(*b, tolerance))
     }
     #[inline]
     fn strong_mul(self, t: Self) -> Self {

@@ -1,6 +1,7 @@
 //! Symmetric second-order numbers: value, gradient and Hessian in one pass.
 
 use crate::ops::Arith;
+use crate::real::{family_eq, largest};
 use crate::rules::Lifted;
 use crate::{Lift, Real};
 
@@ -18,13 +19,20 @@ use crate::{Lift, Real};
 /// assert_eq!((f.hessian(0, 0), f.hessian(1, 0), f.hessian(1, 1)), (4.0, 6.0, 0.0));
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(serialize = "T: serde::Serialize", deserialize = "T: serde::Deserialize<'de>"))
+)]
 #[repr(C)]
 pub struct Dual2<T, const N: usize = 1> {
     /// The undifferentiated part.
     pub value: T,
     /// First derivatives.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::lanes"))]
     pub grad: [T; N],
     /// Second derivatives; only `hess[i][j]` with `j >= i` is meaningful.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::rows"))]
     pub hess: [[T; N]; N],
 }
 
@@ -75,6 +83,11 @@ impl<T: Real, const N: usize> Dual2<T, N> {
     #[track_caller]
     pub fn hessian(&self, i: usize, j: usize) -> T {
         self.hess[i.min(j)][i.max(j)]
+    }
+
+    /// The second-order part with zeros below the diagonal, whatever is stored there.
+    fn upper(&self) -> [[T; N]; N] {
+        upper(|i, j| self.hess[i][j])
     }
 
     #[inline(always)]
@@ -164,6 +177,22 @@ impl<T: Real, const N: usize> Real for Dual2<T, N> {
         self.value.same(other.value)
             && self.grad.iter().zip(&other.grad).all(|(a, b)| a.same(*b))
             && (0..N).all(|i| self.hess[i][i..].iter().zip(&other.hess[i][i..]).all(|(a, b)| a.same(*b)))
+    }
+    fn relative_eq_all(self, other: Self, max_relative: T::Base) -> bool {
+        self.value.relative_eq_all(other.value, max_relative)
+            && family_eq(&self.grad, &other.grad, max_relative)
+            && family_eq(self.upper().as_flattened(), other.upper().as_flattened(), max_relative)
+    }
+    fn largest_part(self) -> T::Base {
+        largest([self.value].iter().chain(&self.grad).chain(self.upper().as_flattened()))
+    }
+    fn parts_near(self, other: Self, tolerance: T::Base) -> bool {
+        [self.value]
+            .iter()
+            .chain(&self.grad)
+            .chain(self.upper().as_flattened())
+            .zip([other.value].iter().chain(&other.grad).chain(other.upper().as_flattened()))
+            .all(|(a, b)| a.parts_near(*b, tolerance))
     }
     fn strong_mul(self, t: Self) -> Self {
         Self {

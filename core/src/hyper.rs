@@ -1,6 +1,7 @@
 //! Hyper-dual numbers: exact second derivatives in M x N pairs of directions.
 
 use crate::ops::Arith;
+use crate::real::{family_eq, largest};
 use crate::rules::Lifted;
 use crate::{Lift, Real};
 
@@ -17,15 +18,23 @@ use crate::{Lift, Real};
 /// assert_eq!((x * x * y).eps12, [[4.0, 6.0], [6.0, 0.0]]);
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(
+    feature = "serde",
+    serde(bound(serialize = "T: serde::Serialize", deserialize = "T: serde::Deserialize<'de>"))
+)]
 #[repr(C)]
 pub struct HyperDual<T, const M: usize = 1, const N: usize = 1> {
     /// The undifferentiated part.
     pub value: T,
     /// Tangents of the first family.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::lanes"))]
     pub eps1: [T; M],
     /// Tangents of the second family.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::lanes"))]
     pub eps2: [T; N],
     /// Mixed second-order parts: row `i` belongs to `eps1[i]`.
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::rows"))]
     pub eps12: [[T; N]; M],
 }
 
@@ -168,6 +177,24 @@ impl<T: Real, const M: usize, const N: usize> Real for HyperDual<T, M, N> {
             && self.eps1.iter().zip(&other.eps1).all(|(a, b)| a.same(*b))
             && self.eps2.iter().zip(&other.eps2).all(|(a, b)| a.same(*b))
             && self.eps12.iter().flatten().zip(other.eps12.iter().flatten()).all(|(a, b)| a.same(*b))
+    }
+    fn relative_eq_all(self, other: Self, max_relative: T::Base) -> bool {
+        self.value.relative_eq_all(other.value, max_relative)
+            && family_eq(&self.eps1, &other.eps1, max_relative)
+            && family_eq(&self.eps2, &other.eps2, max_relative)
+            && family_eq(self.eps12.as_flattened(), other.eps12.as_flattened(), max_relative)
+    }
+    fn largest_part(self) -> T::Base {
+        largest([self.value].iter().chain(&self.eps1).chain(&self.eps2).chain(self.eps12.as_flattened()))
+    }
+    fn parts_near(self, other: Self, tolerance: T::Base) -> bool {
+        [self.value]
+            .iter()
+            .chain(&self.eps1)
+            .chain(&self.eps2)
+            .chain(self.eps12.as_flattened())
+            .zip([other.value].iter().chain(&other.eps1).chain(&other.eps2).chain(other.eps12.as_flattened()))
+            .all(|(a, b)| a.parts_near(*b, tolerance))
     }
     fn strong_mul(self, t: Self) -> Self {
         let mut out = Self {

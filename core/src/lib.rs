@@ -1,6 +1,8 @@
 //! Dual, hyper-dual and symmetric second-order numbers with batches of tangent lanes.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "quickcheck")]
+mod arbitrary;
 mod cardinal;
 mod compare;
 mod dual;
@@ -10,13 +12,18 @@ mod hyper;
 mod kinks;
 mod lift;
 mod methods;
+mod mixed;
 mod ops;
 mod plane;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod pow;
 mod real;
 #[doc(hidden)]
 pub mod registry;
 mod rules;
+#[cfg(feature = "serde")]
+mod serde;
 mod special;
 
 pub use dual::Dual;
@@ -24,6 +31,7 @@ pub use dual2::Dual2;
 pub use hyper::HyperDual;
 pub use lift::{Lift, detach, lift_n, lift_taylor, lift1, lift2};
 pub use methods::Exponent;
+pub use mixed::{MulAdd, MulMixed};
 pub use nalgebra;
 pub use real::{Base, Real, Real64};
 

@@ -70,6 +70,25 @@ pub trait Real: RealField + Copy {
     /// other, and `0 == -0`.
     fn same(self, other: Self) -> bool;
 
+    /// Whether every part agrees to a relative tolerance (`approx` compares values only): the value relative to the
+    /// larger of the two, each tangent relative to the largest tangent of its family.
+    ///
+    /// ```
+    /// use dualpack_core::{Dual, Real};
+    /// let a = Dual::new(1.0, [1e3, 1e-9]);
+    /// assert!(a.relative_eq_all(Dual::new(1.0, [1e3, 0.0]), 1e-10));
+    /// assert!(!a.relative_eq_all(Dual::new(1.0, [1e3, 1.0]), 1e-10));
+    /// ```
+    fn relative_eq_all(self, other: Self, max_relative: Self::Base) -> bool;
+
+    /// The largest magnitude among all parts, `NaN` if one is.
+    #[doc(hidden)]
+    fn largest_part(self) -> Self::Base;
+
+    /// Whether every part differs by at most `tolerance`; equal infinities and two `NaN`s agree.
+    #[doc(hidden)]
+    fn parts_near(self, other: Self, tolerance: Self::Base) -> bool;
+
     /// The product with strong zeros: `0` where `t == 0`, whatever `self` is, else `self * t`; componentwise in
     /// nested numbers.
     ///
@@ -195,6 +214,26 @@ macro_rules! chunked {
     }};
 }
 
+/// [`Real::largest_part`] of a family of parts.
+pub(crate) fn largest<'a, T: Real>(parts: impl IntoIterator<Item = &'a T>) -> T::Base {
+    parts.into_iter().fold(T::zero().base(), |largest, part| {
+        let size = part.largest_part();
+        // A NaN stays.
+        if size <= largest { largest } else { size }
+    })
+}
+
+/// Whether two families of parts agree relative to their largest part.
+pub(crate) fn family_eq<'a, T: Real>(
+    a: impl IntoIterator<Item = &'a T> + Clone,
+    b: impl IntoIterator<Item = &'a T> + Clone,
+    max_relative: T::Base,
+) -> bool {
+    let (x, y) = (largest(a.clone()), largest(b.clone()));
+    let scale = if x < y { y } else { x };
+    a.into_iter().zip(b).all(|(a, b)| a.parts_near(*b, max_relative * scale))
+}
+
 macro_rules! base {
     ($F:ident, $V:ident) => {
         impl Base for $F {}
@@ -219,6 +258,16 @@ macro_rules! base {
             #[inline]
             fn same(self, other: $F) -> bool {
                 self == other || (self.is_nan() && other.is_nan())
+            }
+            fn relative_eq_all(self, other: $F, max_relative: $F) -> bool {
+                self.parts_near(other, max_relative * self.abs().max(other.abs()))
+            }
+            #[inline]
+            fn largest_part(self) -> $F {
+                self.abs()
+            }
+            fn parts_near(self, other: $F, tolerance: $F) -> bool {
+                self.same(other) || (self - other).abs() <= tolerance
             }
             #[inline(always)]
             fn strong_mul(self, t: $F) -> $F {
