@@ -1,5 +1,27 @@
-//! x
+//! LAPACK for scalars that carry derivatives.
 
 // Nothing of this crate is called; naming it makes the linker see the bundled LAPACK.
 #[cfg(all(feature = "netlib", not(feature = "system")))]
 use netlib_src as _;
+
+mod error;
+mod ffi;
+mod flags;
+mod kernel;
+mod lanes;
+mod lapack;
+mod level3;
+mod routine;
+mod scalar;
+mod scratch;
+mod shape;
+
+pub use error::Error;
+pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};
+pub use kernel::Interleaved;
+pub use lapack::Lapack;
+pub use routine::{
+    Balance, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
+};
+pub use scalar::{BaseOf, Scalar, TangentBatch};
+pub use scratch::Workspace;

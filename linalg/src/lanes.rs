@@ -1,0 +1,278 @@
+//! From a matrix of duals to planes and back: the only place that knows both.
+//!
+//! A rule works on the *primal plane*, an ordinary matrix, and on the [`Lanes`], one tangent matrix per lane in one
+//! buffer. Their index order is (row, lane, column), which makes two ordinary matrices of the same memory:
+//!
+//! ```text
+//! wide:  m x (N n), columns (lane, column):   op(A) [dB_1 dB_2 ...]   is one product or solve for all lanes
+//! tall:  (m N) x n, rows (row, lane):         [dA_1; dA_2; ...] op(B) is one product or solve for all lanes
+//! ```
+
+use std::ops::Range;
+
+use nalgebra::{ComplexField, Const, DMatrixView, DMatrixViewMut, Dyn};
+
+use crate::flags::{Trans, Uplo};
+use crate::lapack::Lapack;
+use crate::routine::Parts;
+use crate::scalar::TangentBatch;
+
+/// The part of a matrix that an operand consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Every entry.
+    All,
+    /// A triangle with its diagonal; the rest is zero.
+    Triangle(Uplo),
+    /// A triangle without its diagonal; the rest is zero.
+    Strict(Uplo),
+}
+
+impl Part {
+    /// The rows of column `j` that belong to the part, in a matrix of `m` rows.
+    pub(crate) fn rows(self, m: usize, j: usize) -> Range<usize> {
+        match self {
+            Part::All => 0..m,
+            Part::Triangle(Uplo::Lower) => j.min(m)..m,
+            Part::Triangle(Uplo::Upper) => 0..m.min(j + 1),
+            Part::Strict(Uplo::Lower) => m.min(j + 1)..m,
+            Part::Strict(Uplo::Upper) => 0..j.min(m),
+        }
+    }
+}
+
+/// Cuts one scratch buffer into matrices.
+pub(crate) struct Carver<'a, P> {
+    rest: &'a mut [P],
+}
+
+impl<'a, P: Lapack> Carver<'a, P> {
+    pub(crate) fn new(buffer: &'a mut [P]) -> Self {
+        Carver { rest: buffer }
+    }
+
+    fn take(&mut self, len: usize) -> &'a mut [P] {
+        let (taken, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        self.rest = rest;
+        taken
+    }
+
+    /// A matrix of zeros.
+    pub(crate) fn matrix(&mut self, rows: usize, cols: usize) -> DMatrixViewMut<'a, P> {
+        DMatrixViewMut::from_slice(self.take(rows * cols), rows, cols)
+    }
+
+    /// Lanes of zeros.
+    pub(crate) fn lanes(&mut self, rows: usize, lanes: usize, cols: usize) -> Lanes<'a, P> {
+        Lanes { data: self.take(rows * lanes * cols), rows, lanes, cols }
+    }
+}
+
+/// One `rows x cols` matrix per lane; entry `(i, j)` of lane `k` lies at `i + rows (k + lanes j)`.
+pub(crate) struct Lanes<'a, P> {
+    data: &'a mut [P],
+    rows: usize,
+    lanes: usize,
+    cols: usize,
+}
+
+impl<P: Lapack> Lanes<'_, P> {
+    pub(crate) fn count(&self) -> usize {
+        self.lanes
+    }
+
+    /// `rows x (lanes cols)`: all lanes as columns.
+    pub(crate) fn wide(&self) -> DMatrixView<'_, P> {
+        DMatrixView::from_slice(self.data, self.rows, self.lanes * self.cols)
+    }
+
+    /// [`wide`](Lanes::wide), to be written.
+    pub(crate) fn wide_mut(&mut self) -> DMatrixViewMut<'_, P> {
+        DMatrixViewMut::from_slice(self.data, self.rows, self.lanes * self.cols)
+    }
+
+    /// `(rows lanes) x cols`: all lanes as rows.
+    pub(crate) fn tall(&self) -> DMatrixView<'_, P> {
+        DMatrixView::from_slice(self.data, self.rows * self.lanes, self.cols)
+    }
+
+    /// [`tall`](Lanes::tall), to be written.
+    pub(crate) fn tall_mut(&mut self) -> DMatrixViewMut<'_, P> {
+        DMatrixViewMut::from_slice(self.data, self.rows * self.lanes, self.cols)
+    }
+
+    /// Lane `k` as a matrix.
+    pub(crate) fn lane(&self, k: usize) -> DMatrixView<'_, P> {
+        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows * self.lanes));
+        let start = (k * self.rows).min(self.data.len());
+        DMatrixView::from_slice_with_strides_generic(&self.data[start..], rows, cols, Const::<1>, ld)
+    }
+
+    /// [`lane`](Lanes::lane), to be written.
+    pub(crate) fn lane_mut(&mut self, k: usize) -> DMatrixViewMut<'_, P> {
+        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows * self.lanes));
+        let start = (k * self.rows).min(self.data.len());
+        DMatrixViewMut::from_slice_with_strides_generic(&mut self.data[start..], rows, cols, Const::<1>, ld)
+    }
+
+    /// Multiplies every entry by `f`.
+    pub(crate) fn scale(&mut self, f: P) {
+        // A factor of exactly one leaves infinities and NaN in inner tangents where they are.
+        if !(f - P::one()).all_zero() {
+            self.data.iter_mut().for_each(|x| *x *= f);
+        }
+    }
+
+    /// `dX_k += f_k Y` for the lanes `k` that have a factor.
+    pub(crate) fn add_lane_multiples(&mut self, f: impl Fn(usize) -> Option<P>, y: &DMatrixView<'_, P>) {
+        for k in 0..self.lanes {
+            if let Some(f) = f(k) {
+                for j in 0..self.cols {
+                    let to = self.column_mut(k, j).iter_mut();
+                    to.zip(y.column(j).iter()).for_each(|(x, &y)| *x += f * y);
+                }
+            }
+        }
+    }
+
+    /// Column `j` of lane `k`.
+    pub(crate) fn column(&self, k: usize, j: usize) -> &[P] {
+        let start = self.rows * (k + self.lanes * j);
+        &self.data[start..start + self.rows]
+    }
+
+    /// [`column`](Lanes::column), to be written.
+    pub(crate) fn column_mut(&mut self, k: usize, j: usize) -> &mut [P] {
+        let start = self.rows * (k + self.lanes * j);
+        &mut self.data[start..start + self.rows]
+    }
+
+    /// Entry `(i, j)` of lane `k`.
+    pub(crate) fn at(&self, k: usize, i: usize, j: usize) -> P {
+        self.column(k, j)[i]
+    }
+
+    /// Entry `(i, j)` of lane `k`, to be written.
+    pub(crate) fn at_mut(&mut self, k: usize, i: usize, j: usize) -> &mut P {
+        &mut self.column_mut(k, j)[i]
+    }
+}
+
+/// Copies the values of a part of `a`, as stored, into `out`; the rest of `out` is left alone.
+pub(crate) fn gather_primal<D: TangentBatch>(
+    a: &DMatrixView<'_, D>,
+    part: Part,
+    out: &mut DMatrixViewMut<'_, D::Primal>,
+) {
+    for j in 0..a.ncols() {
+        let rows = part.rows(a.nrows(), j);
+        let (from, to) = (a.column(j), &mut out.column_mut(j));
+        for i in rows {
+            to[i] = from[i].primal();
+        }
+    }
+}
+
+/// Copies the lanes of `op` of a part of `a` into `out`, whose shape is that of `op(A)`; entries outside the part are
+/// left alone (zero in fresh scratch).
+pub(crate) fn gather_lanes<D: TangentBatch>(
+    a: &DMatrixView<'_, D>,
+    part: Part,
+    trans: Trans,
+    out: &mut Lanes<'_, D::Primal>,
+) {
+    for j in 0..a.ncols() {
+        let rows = part.rows(a.nrows(), j);
+        let from = a.column(j);
+        for k in 0..D::TANGENTS {
+            match trans {
+                Trans::NoTrans => {
+                    let to = out.column_mut(k, j);
+                    for i in rows.clone() {
+                        to[i] = from[i].lane(k);
+                    }
+                }
+                Trans::Trans => rows.clone().for_each(|i| *out.at_mut(k, j, i) = from[i].lane(k)),
+                Trans::ConjTrans => {
+                    rows.clone().for_each(|i| *out.at_mut(k, j, i) = from[i].lane(k).conjugate());
+                }
+            }
+        }
+    }
+}
+
+/// Copies the lanes of the Hermitian matrix that is given by one triangle of `a`: the triangle, its mirror image, and
+/// the real part of the diagonal.
+pub(crate) fn gather_hermitian<D: TangentBatch>(
+    a: &DMatrixView<'_, D>,
+    uplo: Uplo,
+    out: &mut Lanes<'_, D::Primal>,
+) {
+    gather_lanes(a, Part::Strict(uplo), Trans::NoTrans, out);
+    gather_lanes(a, Part::Strict(uplo), Trans::ConjTrans, out);
+    for j in 0..a.ncols() {
+        for k in 0..D::TANGENTS {
+            *out.at_mut(k, j, j) = real(a[(j, j)].lane(k));
+        }
+    }
+}
+
+/// The real part, as the scalar itself.
+pub(crate) fn real<P: Lapack>(x: P) -> P {
+    P::from_real(x.real())
+}
+
+/// Writes the values of a part of `out`; the rest of `out` is left alone.
+pub(crate) fn scatter_primal<D: TangentBatch>(
+    from: &DMatrixView<'_, D::Primal>,
+    part: Part,
+    out: &mut DMatrixViewMut<'_, D>,
+) {
+    for j in 0..out.ncols() {
+        let rows = part.rows(out.nrows(), j);
+        let (from, to) = (from.column(j), &mut out.column_mut(j));
+        for i in rows {
+            to[i].set_primal(from[i]);
+        }
+    }
+}
+
+/// Writes the tangents of a part of `out`; the rest of `out` is left alone.
+pub(crate) fn scatter_lanes<D: TangentBatch>(
+    from: &Lanes<'_, D::Primal>,
+    part: Part,
+    out: &mut DMatrixViewMut<'_, D>,
+) {
+    for j in 0..out.ncols() {
+        let rows = part.rows(out.nrows(), j);
+        let to = &mut out.column_mut(j);
+        for k in 0..D::TANGENTS {
+            let from = from.column(k, j);
+            for i in rows.clone() {
+                to[i].set_lane(k, from[i]);
+            }
+        }
+    }
+}
+
+/// Makes every tangent of a part NaN: what a failed primal leaves.
+pub(crate) fn poison_lanes<D: TangentBatch>(part: Part, out: &mut DMatrixViewMut<'_, D>) {
+    let nan = D::Primal::all_nan();
+    for j in 0..out.ncols() {
+        let rows = part.rows(out.nrows(), j);
+        let to = &mut out.column_mut(j);
+        for i in rows {
+            (0..D::TANGENTS).for_each(|k| to[i].set_lane(k, nan));
+        }
+    }
+}
+
+/// The tangent of a coefficient in lane `k`, unless it is zero in every part.
+pub(crate) fn coefficient<D: TangentBatch>(x: D) -> impl Fn(usize) -> Option<D::Primal> {
+    move |k| Some(x.lane(k)).filter(|t| !t.all_zero())
+}
+
+/// Whether a coefficient has no tangent at all.
+pub(crate) fn is_constant<D: TangentBatch>(x: &D) -> bool {
+    (0..D::TANGENTS).all(|k| x.lane(k).all_zero())
+}

@@ -1,0 +1,129 @@
+//! General matrix product.
+//!
+//! `C ← α op(A) op(B) + β C`, BLAS: dgemm, sgemm, zgemm, cgemm. The rule is the product rule,
+//!
+//! ```text
+//! dC ← α (op(A) dB + dA op(B)) + dα op(A) op(B) + β dC + dβ C
+//! ```
+//!
+//! with all lanes of `dB` as columns of one product and all lanes of `dA` as rows of another. A `β` that is zero in
+//! every part overwrites `C`, which may then hold anything.
+
+use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_traits::{One, Zero};
+
+use crate::error::Error;
+use crate::flags::Trans;
+use crate::lanes::{
+    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, scatter_lanes, scatter_primal,
+};
+use crate::level3;
+use crate::routine::{Parts, native};
+use crate::scalar::{Scalar, TangentBatch};
+use crate::scratch::with_scratch;
+use crate::shape::fits;
+
+/// General matrix product.
+pub trait Gemm: Scalar {
+    /// `C ← α op(A) op(B) + β C`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `op(A)` is m x k, `op(B)` k x n and `C` m x n.
+    ///
+    /// ```
+    /// use dualpack_linalg::{Gemm, Trans};
+    /// use nalgebra::DMatrix;
+    /// let (a, mut c) = (DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]), DMatrix::zeros(2, 2));
+    /// f64::gemm(Trans::NoTrans, Trans::Trans, 1.0, a.as_view(), a.as_view(), 0.0, c.as_view_mut())?;
+    /// assert_eq!(c, DMatrix::from_row_slice(2, 2, &[5.0, 11.0, 11.0, 25.0]));
+    /// # Ok::<(), dualpack_linalg::Error>(())
+    /// ```
+    fn gemm(
+        ta: Trans,
+        tb: Trans,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixView<'_, Self>,
+        beta: Self,
+        c: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error>;
+}
+
+/// Checks the shapes; returns (m, n, k).
+fn dimensions(
+    ta: Trans,
+    tb: Trans,
+    a: (usize, usize),
+    b: (usize, usize),
+    c: (usize, usize),
+) -> Result<(usize, usize, usize), Error> {
+    let (m, k) = ta.shape(a);
+    let (kb, n) = tb.shape(b);
+    fits("gemm", "op(B) with as many rows as op(A) has columns", k, kb, b)?;
+    fits("gemm", "C with as many rows as op(A)", m, c.0, c)?;
+    fits("gemm", "C with as many columns as op(B)", n, c.1, c)?;
+    Ok((m, n, k))
+}
+
+native!(Gemm {
+    fn gemm(
+        ta: Trans,
+        tb: Trans,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixView<'_, Self>,
+        beta: Self,
+        c: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
+        level3::gemm(ta, tb, alpha, a, b, beta, c);
+        Ok(())
+    }
+});
+
+impl<D: TangentBatch> Gemm for D {
+    fn gemm(
+        ta: Trans,
+        tb: Trans,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixView<'_, Self>,
+        beta: Self,
+        mut c: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        let (m, n, k) = dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
+        let lanes = D::TANGENTS;
+        let planes = |r: usize, c: usize| r * c * (lanes + 1);
+        with_scratch::<D::Primal, _>(planes(m, k) + planes(k, n) + planes(m, n) + m * n, |buffer| {
+            let mut carve = Carver::new(buffer);
+            let mut a0 = carve.matrix(a.nrows(), a.ncols());
+            let mut b0 = carve.matrix(b.nrows(), b.ncols());
+            let mut c0 = carve.matrix(m, n);
+            let mut da = carve.lanes(m, lanes, k);
+            let mut db = carve.lanes(k, lanes, n);
+            let mut dc = carve.lanes(m, lanes, n);
+            gather_primal(&a, Part::All, &mut a0);
+            gather_primal(&b, Part::All, &mut b0);
+            gather_lanes(&a, Part::All, ta, &mut da);
+            gather_lanes(&b, Part::All, tb, &mut db);
+            if !beta.all_zero() {
+                gather_primal(&c.as_view(), Part::All, &mut c0);
+                gather_lanes(&c.as_view(), Part::All, Trans::NoTrans, &mut dc);
+            }
+            let (alpha0, beta0, one) = (alpha.primal(), beta.primal(), D::Primal::one());
+            let (a0, b0) = (a0.as_view(), b0.as_view());
+            D::Primal::gemm(ta, Trans::NoTrans, alpha0, a0, db.wide(), beta0, dc.wide_mut())?;
+            D::Primal::gemm(Trans::NoTrans, tb, alpha0, da.tall(), b0, one, dc.tall_mut())?;
+            if !is_constant(&alpha) {
+                let mut product = carve.matrix(m, n);
+                D::Primal::gemm(ta, tb, one, a0, b0, D::Primal::zero(), product.as_view_mut())?;
+                dc.add_lane_multiples(coefficient(alpha), &product.as_view());
+            }
+            dc.add_lane_multiples(coefficient(beta), &c0.as_view());
+            D::Primal::gemm(ta, tb, alpha0, a0, b0, beta0, c0.as_view_mut())?;
+            scatter_primal(&c0.as_view(), Part::All, &mut c);
+            scatter_lanes(&dc, Part::All, &mut c);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! One file per LAPACK family, always in the same order: what it computes and the rule, the trait, the float
+//! implementation, the pushforward, the implementation for every dual scalar.
+
+mod gebak;
+mod gebal;
+mod gemm;
+mod getrf;
+mod getri;
+mod getrs;
+mod parts;
+mod potrf;
+mod potri;
+mod potrs;
+mod syrk;
+mod trmm;
+mod trsm;
+mod trtrs;
+
+pub use gebak::Gebak;
+pub use gebal::{Balance, Gebal};
+pub use gemm::Gemm;
+pub use getrf::Getrf;
+pub use getri::Getri;
+pub use getrs::Getrs;
+pub use parts::Parts;
+pub use potrf::Potrf;
+pub use potri::Potri;
+pub use potrs::Potrs;
+pub use syrk::Syrk;
+pub use trmm::Trmm;
+pub use trsm::Trsm;
+pub use trtrs::Trtrs;
+
+/// Writes the implementations for the four scalars that LAPACK computes with.
+macro_rules! native {
+    ($routine:ident $body:tt) => {
+        $crate::routine::native!(@each $routine $body f32, f64, num_complex::Complex<f32>, num_complex::Complex<f64>);
+    };
+    (@each $routine:ident $body:tt $($T:ty),*) => {$(
+        impl $routine for $T $body
+    )*};
+}
+pub(crate) use native;

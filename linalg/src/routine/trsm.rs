@@ -1,0 +1,114 @@
+//! Solve with a triangular matrix.
+//!
+//! `op(A) X = α B` (left) or `X op(A) = α B` (right), BLAS: dtrsm, strsm, ztrsm, ctrsm. Differentiating the equation,
+//!
+//! ```text
+//! left:  dX = op(A)⁻¹ (α dB + dα B − op(dA) X)
+//! right: dX = (α dB + dα B − X op(dA)) op(A)⁻¹
+//! ```
+//!
+//! where `dA` is the triangle that is read (without its diagonal when that is taken as one). A zero on the diagonal
+//! is not an error here but a division by zero, as in BLAS; [`Trtrs`](crate::Trtrs) checks.
+
+use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_traits::One;
+
+use crate::error::Error;
+use crate::flags::{Diag, Side, Trans, Uplo};
+use crate::lanes::{Carver, Part, coefficient, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
+use crate::level3;
+use crate::routine::{Gemm, native};
+use crate::scalar::{Scalar, TangentBatch};
+use crate::scratch::with_scratch;
+use crate::shape::{fits, square};
+
+/// Solve with a triangular matrix, unchecked as in BLAS.
+pub trait Trsm: Scalar {
+    /// `B ← α op(A)⁻¹ B` (left) or `B ← α B op(A)⁻¹` (right); only the triangle `uplo` of `A` is read.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `A` is square and fits `B` on that side.
+    fn trsm(
+        side: Side,
+        uplo: Uplo,
+        trans: Trans,
+        diag: Diag,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error>;
+}
+
+/// Checks the shapes; returns (order of A, rows of B, columns of B).
+fn dimensions(side: Side, a: (usize, usize), b: (usize, usize)) -> Result<(usize, usize, usize), Error> {
+    let order = square("trsm", a)?;
+    match side {
+        Side::Left => fits("trsm", "B with as many rows as A", order, b.0, b)?,
+        Side::Right => fits("trsm", "B with as many columns as A has rows", order, b.1, b)?,
+    }
+    Ok((order, b.0, b.1))
+}
+
+native!(Trsm {
+    fn trsm(
+        side: Side,
+        uplo: Uplo,
+        trans: Trans,
+        diag: Diag,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        dimensions(side, a.shape(), b.shape())?;
+        level3::trsm(side, uplo, trans, diag, alpha, a, b);
+        Ok(())
+    }
+});
+
+impl<D: TangentBatch> Trsm for D {
+    fn trsm(
+        side: Side,
+        uplo: Uplo,
+        trans: Trans,
+        diag: Diag,
+        alpha: Self,
+        a: DMatrixView<'_, Self>,
+        mut b: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        let (order, m, n) = dimensions(side, a.shape(), b.shape())?;
+        let lanes = D::TANGENTS;
+        let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
+        let len = (order * order + m * n) * (lanes + 1) + m * n;
+        with_scratch::<D::Primal, _>(len, |buffer| {
+            let mut carve = Carver::new(buffer);
+            let mut a0 = carve.matrix(order, order);
+            let mut b0 = carve.matrix(m, n);
+            let mut da = carve.lanes(order, lanes, order);
+            let mut db = carve.lanes(m, lanes, n);
+            gather_primal(&a, part, &mut a0);
+            gather_primal(&b.as_view(), Part::All, &mut b0);
+            gather_lanes(&a, part, trans, &mut da);
+            gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
+            let (alpha0, one) = (alpha.primal(), D::Primal::one());
+            let a0 = a0.as_view();
+            // dB becomes α dB + dα B, then minus op(dA) X, and is solved for.
+            db.scale(alpha0);
+            db.add_lane_multiples(coefficient(alpha), &b0.as_view());
+            D::Primal::trsm(side, uplo, trans, diag, alpha0, a0, b0.as_view_mut())?;
+            let x = b0.as_view();
+            match side {
+                Side::Left => {
+                    D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, da.tall(), x, one, db.tall_mut())?;
+                    D::Primal::trsm(side, uplo, trans, diag, one, a0, db.wide_mut())?;
+                }
+                Side::Right => {
+                    D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, x, da.wide(), one, db.wide_mut())?;
+                    D::Primal::trsm(side, uplo, trans, diag, one, a0, db.tall_mut())?;
+                }
+            }
+            scatter_primal(&b0.as_view(), Part::All, &mut b);
+            scatter_lanes(&db, Part::All, &mut b);
+            Ok(())
+        })
+    }
+}

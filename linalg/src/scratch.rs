@@ -1,0 +1,119 @@
+//! Scratch memory: on the stack up to 32 KiB per nesting level, beyond that from a [`Workspace`] or the heap.
+
+use std::cell::RefCell;
+use std::mem::MaybeUninit;
+
+use num_traits::Zero;
+
+const STACK: usize = 32 * 1024;
+
+/// One cache line, the unit and the alignment of every buffer.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([MaybeUninit<u8>; 64]);
+
+#[repr(C, align(64))]
+struct Stack(MaybeUninit<[u8; STACK]>);
+
+thread_local! {
+    /// The buffers of the workspace in use, the one for the outermost level last; `None` without a workspace.
+    static POOL: RefCell<Option<Vec<Vec<Line>>>> = const { RefCell::new(None) };
+}
+
+/// Scratch memory that is kept between calls.
+///
+/// Routines take their scratch from the stack as long as it fits 32 KiB. Larger matrices need the heap; inside
+/// [`Workspace::run`] they use the memory of the workspace, so that a call repeated with the same sizes allocates
+/// nothing.
+///
+/// ```
+/// use dualpack_linalg::Workspace;
+/// let mut workspace = Workspace::new();
+/// for step in 0..3 {
+///     let sum = workspace.run(|| step + 1); // calls of routines and fronts go here
+///     assert_eq!(sum, step + 1);
+/// }
+/// ```
+#[derive(Default)]
+pub struct Workspace {
+    buffers: Vec<Vec<Line>>,
+}
+
+impl Workspace {
+    /// An empty workspace; it grows to what the calls inside [`run`](Workspace::run) need.
+    pub fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    /// Runs `f` with this workspace as the scratch memory of the current thread. Inside another `run` the inner
+    /// workspace is used until its `run` ends.
+    pub fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        /// Puts the outer pool back and keeps our buffers, also when `f` panics.
+        struct Restore<'a> {
+            workspace: &'a mut Workspace,
+            outer: Option<Vec<Vec<Line>>>,
+        }
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                let ours = POOL.replace(self.outer.take());
+                self.workspace.buffers = ours.unwrap_or_default();
+            }
+        }
+        let outer = POOL.replace(Some(std::mem::take(&mut self.buffers)));
+        let _restore = Restore { workspace: self, outer };
+        f()
+    }
+
+    /// The memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.buffers.iter().map(|b| b.capacity() * size_of::<Line>()).sum()
+    }
+}
+
+/// Calls `f` with `len` scalars of scratch, all zero.
+pub(crate) fn with_scratch<P: Copy + Zero, R>(len: usize, f: impl FnOnce(&mut [P]) -> R) -> R {
+    let bytes = len.checked_mul(size_of::<P>()).expect("scratch size overflows the address space");
+    if align_of::<P>() > align_of::<Line>() {
+        return f(&mut vec![P::zero(); len]);
+    }
+    if bytes <= STACK {
+        let mut stack = Stack(MaybeUninit::uninit());
+        // SAFETY: `stack` is ours, `STACK` bytes long, and outlives the call of `f`.
+        return f(unsafe { zeroed(stack.0.as_mut_ptr().cast(), STACK, len) });
+    }
+    let lines = bytes.div_ceil(size_of::<Line>());
+    // Nested calls pop further buffers: the same sequence of calls meets the same buffers again.
+    let pooled = POOL.with_borrow_mut(|pool| pool.as_mut().map(|p| p.pop().unwrap_or_default()));
+    let keep = pooled.is_some();
+    let mut buffer = pooled.unwrap_or_default();
+    if buffer.len() < lines {
+        buffer.clear();
+        buffer.resize(lines, Line([MaybeUninit::uninit(); 64]));
+    }
+    // SAFETY: `buffer` is ours, holds that many bytes, and is not touched until `f` has returned.
+    let result = f(unsafe { zeroed(buffer.as_mut_ptr().cast(), buffer.len() * size_of::<Line>(), len) });
+    if keep {
+        POOL.with_borrow_mut(|pool| {
+            if let Some(p) = pool.as_mut() {
+                p.push(buffer);
+            }
+        });
+    }
+    result
+}
+
+/// The first `len` scalars of the `bytes` bytes at `start`, set to zero.
+///
+/// # Safety
+/// The block must be writable and must not be used otherwise while the result lives.
+unsafe fn zeroed<'a, P: Copy + Zero>(start: *mut u8, bytes: usize, len: usize) -> &'a mut [P] {
+    assert!(len * size_of::<P>() <= bytes && start.addr().is_multiple_of(align_of::<P>()));
+    let start = start.cast::<P>();
+    for i in 0..len {
+        // SAFETY: entry i < len lies inside the block and is aligned, both by the assertion; `P` is `Copy`, so
+        // nothing is dropped by writing over it.
+        unsafe { start.add(i).write(P::zero()) };
+    }
+    // SAFETY: `len` initialised, aligned scalars inside one block, which the caller leaves to the result.
+    unsafe { std::slice::from_raw_parts_mut(start, len) }
+}

@@ -1,0 +1,28 @@
+//! The shape checks that all routines share.
+
+use crate::error::Error;
+
+/// The order of a square matrix.
+pub(crate) fn square(routine: &'static str, shape: (usize, usize)) -> Result<usize, Error> {
+    if shape.0 == shape.1 {
+        Ok(shape.0)
+    } else {
+        Err(Error::Shape { routine, expected: "a square matrix", found: shape })
+    }
+}
+
+/// A right-hand side has as many rows as the matrix.
+pub(crate) fn rows_of(routine: &'static str, n: usize, b: (usize, usize)) -> Result<(), Error> {
+    fits(routine, "as many rows as the matrix has", n, b.0, b)
+}
+
+/// `want == have`, where both are dimensions of operands and `found` is the shape of the operand to blame.
+pub(crate) fn fits(
+    routine: &'static str,
+    expected: &'static str,
+    want: usize,
+    have: usize,
+    found: (usize, usize),
+) -> Result<(), Error> {
+    if want == have { Ok(()) } else { Err(Error::Shape { routine, expected, found }) }
+}
