@@ -6,3 +6,7 @@ pub use dualpack_core::{
     Lift, MulAdd, MulMixed, Real, Real64, assert_dual_eq, detach, lift_n, lift_taylor, lift1, lift2,
     nalgebra,
 };
+pub use dualpack_linalg::{
+    Balance, BalanceJob, BaseOf, Diag, Error, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Interleaved, Lapack,
+    Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, Workspace,
+};
