@@ -4,9 +4,11 @@
 #[cfg(all(feature = "netlib", not(feature = "system")))]
 use netlib_src as _;
 
+mod cholesky;
 mod error;
 mod ffi;
 mod flags;
+mod front;
 mod kernel;
 mod lanes;
 mod lapack;
@@ -16,6 +18,7 @@ mod scalar;
 mod scratch;
 mod shape;
 
+pub use cholesky::Cholesky;
 pub use error::Error;
 pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};
 pub use kernel::Interleaved;
