@@ -7,6 +7,7 @@ pub use dualpack_core::{
     nalgebra,
 };
 pub use dualpack_linalg::{
-    Balance, BalanceJob, BaseOf, Cholesky, Diag, Error, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Interleaved, Lapack,
-    Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, Workspace,
+    Balance, BalanceJob, BaseOf, Cholesky, Diag, Error, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Interleaved,
+    Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo,
+    Workspace,
 };
