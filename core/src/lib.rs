@@ -1,4 +1,60 @@
 //! Dual, hyper-dual and symmetric second-order numbers with batches of tangent lanes.
+//!
+//! # From ε² = 0 to a derivative
+//!
+//! Adjoin to the reals a symbol ε with ε² = 0. Every smooth function then extends by its Taylor series, which ends
+//! after two terms:
+//!
+//! ```text
+//! f(x + ẋ ε) = f(x) + f'(x) ẋ ε
+//! ```
+//!
+//! So running a program on `x + 1 ε` instead of `x` computes, beside each value, its derivative: exactly, up to
+//! rounding, without step sizes. [`Dual`] is that number, [`Real`] the bound under which a function can be written once
+//! for floats and duals.
+//!
+//! ```
+//! use dualpack_core::{Dual, Real};
+//! fn kepler<S: Real>(mean: S, eccentricity: S, anomaly: S) -> S {
+//!     anomaly - eccentricity * anomaly.sin() - mean
+//! }
+//! let e = Dual::<f64>::variable(1.0, 0);
+//! let r = kepler(0.5.into(), 0.1.into(), e);
+//! assert_eq!(r.eps[0], 1.0 - 0.1 * 1.0_f64.cos());
+//! ```
+//!
+//! # Lanes
+//!
+//! `Dual<T, N>` carries `N` symbols ε₁ ... ε_N whose products all vanish: `N` directional derivatives of one evaluation.
+//! The lanes are the SIMD dimension. A function of many inputs is run in *chunks* of `N` inputs; each chunk seeds its
+//! inputs with unit lanes and reads `N` columns of the Jacobian.
+//!
+//! # Second order
+//!
+//! With two families of symbols, εᵢ² = ηⱼ² = 0 but εᵢηⱼ ≠ 0, the coefficient of εᵢηⱼ is a mixed second derivative:
+//! [`HyperDual`]. With one family whose products survive to second order it is the Hessian, of which [`Dual2`] keeps the
+//! upper triangle.
+//!
+//! # Nesting
+//!
+//! The scalar of a dual number may be a dual number. `Dual<Dual<f64, N>, M>` carries the same information as
+//! `HyperDual<f64, M, N>`; deeper nesting gives higher derivatives. Each level is a type of its own, so derivatives of
+//! functions that take derivatives inside do not confuse their perturbations, as long as the inner point is lifted to
+//! the outer number, as the drivers do.
+//!
+//! # What the numbers promise
+//!
+//! - The value is the computation in floats, bit for bit. Named exceptions where ours differs from the standard
+//!   library: `acosh` (accurate near 1), `powi` (the same multiplication chain everywhere), `max` and `min` (a tie rule).
+//!   In generic code a call on `f64` itself goes to nalgebra's method, that is to the standard library.
+//! - Comparison looks at the value only, so the control flow is that of the floating-point run; [`Real::same`] and
+//!   [`assert_dual_eq!`] look at every part.
+//! - A tangent that is zero stays zero through a function whose derivative is infinite there: `sqrt(0)` of a constant
+//!   is a constant. A tangent that is not zero gives the one-sided limit (an infinity) or `NaN`. The operators
+//!   `+ - * /` follow IEEE arithmetic in every part.
+//! - A `NaN` value has `NaN` tangents; a `NaN` in one lane stays in its lane.
+//! - Kinks have one documented convention each: see [`Dual::abs`], [`Dual::max`], [`Dual::floor`], [`Dual::rem`].
+//! - `N` lanes are `N` runs with one lane, bit for bit.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(feature = "quickcheck")]

@@ -36,7 +36,7 @@ pub trait Base: Real<Base = Self> + num_traits::FromPrimitive {}
 /// fn f<S: Real>(x: S) -> S {
 ///     x.sin() * x
 /// }
-/// let y = f(Dual::variable(2.0, 0));
+/// let y = f(Dual::<f64>::variable(2.0, 0));
 /// assert_eq!(y.value, f(2.0));
 /// assert!((y.eps[0] - (2.0_f64.cos() * 2.0 + 2.0_f64.sin())).abs() < 1e-15);
 /// ```
@@ -167,7 +167,7 @@ pub trait Real: RealField + Copy {
 /// fn f<S: Real64>(x: S) -> S {
 ///     x * x * 0.5 - 1.0
 /// }
-/// assert_eq!(f(Dual::variable(3.0, 0)).eps, [3.0]);
+/// assert_eq!(f(Dual::<f64>::variable(3.0, 0)).eps, [3.0]);
 /// ```
 pub trait Real64:
     Real<Base = f64>
