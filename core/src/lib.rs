@@ -90,6 +90,7 @@ pub use methods::Exponent;
 pub use mixed::{MulAdd, MulMixed};
 pub use nalgebra;
 pub use real::{Base, Real, Real64};
+pub use special::{logsumexp, norm};
 
 /// A dual number over `f64`.
 pub type Dual64<const N: usize = 1> = Dual<f64, N>;

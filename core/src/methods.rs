@@ -3,7 +3,7 @@
 use crate::kinks::{kinks, kinks2};
 use crate::ops::numbers;
 use crate::rules::{Elementary, Lifted, binary, elementary, lit};
-use crate::special::special;
+use crate::special::{special, special_orders};
 use crate::{Base, Dual, Dual2, HyperDual, Lift, Real};
 
 /// What may stand as the exponent of `powf` and the base of `log`: a float, which is a constant, or a number of the
@@ -46,6 +46,7 @@ macro_rules! methods {
             elementary!(method);
             kinks!(method);
             special!(method);
+            special_orders!(method);
             binary!(method2);
             kinks2!(method2);
 

@@ -4,7 +4,7 @@ use nalgebra::RealField;
 use wide::{f32x4, f64x4};
 
 use crate::rules::{Elementary, Leaf};
-use crate::special::special;
+use crate::special::{special, special_orders};
 
 /// A row of the special functions as a provided method of [`Real`].
 macro_rules! real_method {
@@ -158,6 +158,7 @@ pub trait Real: RealField + Copy {
     }
 
     special!(real_method);
+    special_orders!(real_method);
 }
 
 /// [`Real`] over `f64`, with the plain operators `x + 1.0`, `x * 2.0`, ... in generic code.

@@ -19,7 +19,7 @@
 use num_traits::Float;
 
 use crate::kinks::{kinks, kinks2};
-use crate::special::special;
+use crate::special::{self, special, special_orders};
 use crate::{Lift, Real, cardinal, plane, pow};
 
 /// The constant `c` in any scalar.
@@ -83,13 +83,13 @@ macro_rules! elementary {
         /// The inverse hyperbolic tangent. `NaN` outside `[-1, 1]`, infinite at `±1`.
         atanh(x) y = value::atanh => [atanh_first(x), ((x + x) * atanh_first(x)) * atanh_first(x)] on [-0.9, -0.2, 0.0, 1e-3, 0.7];
         /// `sin(x)/x`, with value 1 at zero.
-        sinc(x) y = cardinal::sinc => [cardinal::sinc_first(x, y), cardinal::sinc_second(x, y)] on [-4.0, -0.9, 0.0, 1e-5, 0.5, 1.1, 20.0];
+        sinc(x) y = cardinal::sinc => [-x.sph_jn(1), special::sph_jn_second(x, 0)] on [-4.0, -0.9, 0.0, 1e-5, 0.5, 1.1, 20.0];
         /// `sinh(x)/x`, with value 1 at zero.
-        sinhc(x) y = cardinal::sinhc => [cardinal::sinhc_first(x, y), cardinal::sinhc_second(x, y)] on [-4.0, -0.9, 0.0, 1e-5, 0.5, 1.1, 20.0];
+        sinhc(x) y = cardinal::sinhc => [x.sph_in(1), special::sph_in_second(x, 0)] on [-4.0, -0.9, 0.0, 1e-5, 0.5, 1.1, 20.0];
         /// `cos(x)/x`: infinite at zero (nalgebra's default gives 1 there).
-        cosc(x) y = cardinal::cosc => [-(x.sin() + y) * x.recip(), cardinal::cosc_second(x, y)] on [-4.0, -0.3, 0.2, 1.0, 9.0];
+        cosc(x) y = cardinal::cosc => [x.sph_yn(1), -special::sph_yn_second(x, 0)] on [-4.0, -0.3, 0.2, 1.0, 9.0];
         /// `cosh(x)/x`: infinite at zero (nalgebra's default gives 1 there).
-        coshc(x) y = cardinal::coshc => [(x.sinh() - y) * x.recip(), cardinal::coshc_second(x, y)] on [-4.0, -0.3, 0.2, 1.0, 9.0];
+        coshc(x) y = cardinal::coshc => [cardinal::coshc_first(x, y), cardinal::coshc_second(x, y)] on [-4.0, -0.3, 0.2, 1.0, 9.0];
     } };
 }
 
@@ -281,6 +281,7 @@ pub trait Elementary<T: Real> {
     parametric!(declare);
     kinks!(declare);
     special!(declare);
+    special_orders!(declare);
     binary!(declare2);
     kinks2!(declare2);
 }
@@ -301,6 +302,7 @@ macro_rules! leaves {
             parametric!(leaf);
             kinks!(leaf);
             special!(leaf);
+            special_orders!(leaf);
             binary!(leaf2);
             kinks2!(leaf2);
         }
@@ -314,6 +316,7 @@ impl<T: Lift> Elementary<T> for Lifted {
     parametric!(lifted);
     kinks!(lifted);
     special!(lifted);
+    special_orders!(lifted);
     binary!(lifted2);
     kinks2!(lifted2);
 }
