@@ -69,6 +69,8 @@ mod kinks;
 mod lift;
 mod methods;
 mod mixed;
+#[cfg(feature = "num-dual")]
+mod num_dual;
 mod ops;
 mod plane;
 #[cfg(feature = "bytemuck")]

@@ -119,6 +119,8 @@ macro_rules! binary {
     } };
 }
 
+#[cfg(feature = "num-dual")]
+pub(crate) use parametric;
 pub(crate) use {binary, elementary};
 
 // The closed forms that several rows, or both columns of a row, share.

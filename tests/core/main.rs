@@ -1,2 +1,4 @@
 //! Tests of the numbers, mirroring `core/src`.
+#[cfg(feature = "num-dual")]
+mod num_dual;
 mod rules;
