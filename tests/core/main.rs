@@ -2,3 +2,8 @@
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod rules;
+mod slice;
+mod special;
+
+#[path = "../support/mod.rs"]
+mod support;
