@@ -148,7 +148,8 @@ enum Read {
 /// The first entry, in column order, that the routine reads and that is not finite is an error.
 fn finite<T: Native>(routine: &'static str, a: &DMatrixView<'_, T>, read: Read) -> Result<(), Error> {
     let (m, n) = a.shape();
-    for j in 0..n {
+    // A matrix without rows may have any number of columns.
+    for j in 0..if m == 0 { 0 } else { n } {
         let (from, to) = match read {
             Read::All => (0, m),
             Read::Triangle(Uplo::Lower) => (j.min(m), m),

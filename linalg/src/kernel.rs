@@ -194,7 +194,8 @@ unsafe fn potrf_second<F: Base, const W: usize, const FUSED: bool>(
     }
 }
 
-/// All lanes, in groups of eight, four and one.
+/// All lanes, in groups of eight, four and one. Of [`Order::Symmetric`] only the second derivatives are computed: the
+/// values and first derivatives of the factor are there already, from the primal, which is a dual number.
 ///
 /// # Safety
 /// `a` describes the lower triangle of a matrix of entries of that order.
@@ -203,7 +204,7 @@ unsafe fn potrf_lanes<F: Base, const FUSED: bool>(a: Lower<F>, lanes: usize, ord
     // SAFETY: the groups end at `lanes`.
     unsafe {
         let mut k = 0;
-        while k < lanes {
+        while order == Order::First && k < lanes {
             match lanes - k {
                 8.. => (potrf_first::<F, 8, FUSED>(a, 1 + k), k += 8).1,
                 4.. => (potrf_first::<F, 4, FUSED>(a, 1 + k), k += 4).1,
@@ -239,7 +240,8 @@ unsafe fn potrf_avx2<F: Base>(a: Lower<F>, lanes: usize, order: Order) {
     unsafe { potrf_lanes::<F, true>(a, lanes, order) }
 }
 
-/// The tangents of a Cholesky factor, in place of those of the matrix, where the values hold the factor already.
+/// The tangents of a Cholesky factor, in place of those of the matrix, where the primal parts hold those of the factor
+/// already (of `Dual2`: values and first derivatives).
 pub(crate) fn potrf<F: Base>(uplo: Uplo, matrix: Interleaved<'_, F>) {
     let Interleaved { start, rows: n, down, right, lanes, order, .. } = matrix;
     // A = Uᵀ U is the factorization of the transpose.

@@ -127,7 +127,7 @@ impl<P: Lapack> Lanes<'_, P> {
     pub(crate) fn add_lane_multiples(&mut self, f: impl Fn(usize) -> Option<P>, y: &DMatrixView<'_, P>) {
         for k in 0..self.lanes {
             if let Some(f) = f(k) {
-                for j in 0..self.cols {
+                for j in columns((self.rows, self.cols)) {
                     let to = self.column_mut(k, j).iter_mut();
                     to.zip(y.column(j).iter()).for_each(|(x, &y)| *x += f * y);
                 }
@@ -158,13 +158,18 @@ impl<P: Lapack> Lanes<'_, P> {
     }
 }
 
+/// The columns to walk through: none where a column has no entries, however many there are.
+fn columns((rows, cols): (usize, usize)) -> Range<usize> {
+    0..if rows == 0 { 0 } else { cols }
+}
+
 /// Copies the values of a part of `a`, as stored, into `out`; the rest of `out` is left alone.
 pub(crate) fn gather_primal<D: TangentBatch>(
     a: &DMatrixView<'_, D>,
     part: Part,
     out: &mut DMatrixViewMut<'_, D::Primal>,
 ) {
-    for j in 0..a.ncols() {
+    for j in columns(a.shape()) {
         let rows = part.rows(a.nrows(), j);
         let (from, to) = (a.column(j), &mut out.column_mut(j));
         for i in rows {
@@ -181,7 +186,7 @@ pub(crate) fn gather_lanes<D: TangentBatch>(
     trans: Trans,
     out: &mut Lanes<'_, D::Primal>,
 ) {
-    for j in 0..a.ncols() {
+    for j in columns(a.shape()) {
         let rows = part.rows(a.nrows(), j);
         let from = a.column(j);
         for k in 0..D::TANGENTS {
@@ -228,7 +233,7 @@ pub(crate) fn scatter_primal<D: TangentBatch>(
     part: Part,
     out: &mut DMatrixViewMut<'_, D>,
 ) {
-    for j in 0..out.ncols() {
+    for j in columns(out.shape()) {
         let rows = part.rows(out.nrows(), j);
         let (from, to) = (from.column(j), &mut out.column_mut(j));
         for i in rows {
@@ -243,7 +248,7 @@ pub(crate) fn scatter_lanes<D: TangentBatch>(
     part: Part,
     out: &mut DMatrixViewMut<'_, D>,
 ) {
-    for j in 0..out.ncols() {
+    for j in columns(out.shape()) {
         let rows = part.rows(out.nrows(), j);
         let to = &mut out.column_mut(j);
         for k in 0..D::TANGENTS {
@@ -258,7 +263,7 @@ pub(crate) fn scatter_lanes<D: TangentBatch>(
 /// Makes every tangent of a part NaN: what a failed primal leaves.
 pub(crate) fn poison_lanes<D: TangentBatch>(part: Part, out: &mut DMatrixViewMut<'_, D>) {
     let nan = D::Primal::all_nan();
-    for j in 0..out.ncols() {
+    for j in columns(out.shape()) {
         let rows = part.rows(out.nrows(), j);
         let to = &mut out.column_mut(j);
         for i in rows {

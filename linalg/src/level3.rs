@@ -155,6 +155,9 @@ pub(crate) fn trsm<T: Native>(
     a: DMatrixView<'_, T>,
     mut b: DMatrixViewMut<'_, T>,
 ) {
+    if b.is_empty() {
+        return;
+    }
     scale(alpha, b.as_view_mut());
     solve(side, &Triangle { a, uplo, trans, diag }, b);
 }
@@ -240,6 +243,9 @@ pub(crate) fn trmm<T: Native>(
     a: DMatrixView<'_, T>,
     mut b: DMatrixViewMut<'_, T>,
 ) {
+    if b.is_empty() {
+        return;
+    }
     scale(alpha, b.as_view_mut());
     multiply(side, &Triangle { a, uplo, trans, diag }, b);
 }

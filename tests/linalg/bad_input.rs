@@ -1,0 +1,156 @@
+//! No input may stop, abort or hang the process: NaN, infinities, wrong shapes, zero sizes, sizes beyond 32 bits,
+//! views with odd strides.
+
+use dualpack::{Diag, Dual, Error, Lapack, Potrf, Potrs, Real, Side, Trans, Trsm, Trtrs, Uplo};
+use nalgebra::{Const, DMatrix, DMatrixView, DMatrixViewMut, Dyn};
+
+const N: Trans = Trans::NoTrans;
+
+fn shape_error(result: Result<(), Error>) {
+    assert!(matches!(result, Err(Error::Shape { .. })), "{result:?}");
+}
+
+/// NaN and infinities at every place that is read: the routine and the place are named, the operands left alone.
+#[test]
+fn not_finite() {
+    fn all<T: Lapack + Real<Base = f64>>() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for uplo in [Uplo::Lower, Uplo::Upper] {
+                let (row, col) = if uplo == Uplo::Lower { (3, 2) } else { (2, 3) };
+                let mut a = DMatrix::<T>::identity(3, 3);
+                a[(row - 1, col - 1)] = T::from_base(bad);
+                let mut b = DMatrix::<T>::identity(3, 3);
+                let at = |routine| Err(Error::NonFinite { routine, row, col });
+                assert_eq!(T::potrf(uplo, a.clone().as_view_mut()), at("potrf"));
+                assert_eq!(T::potri(uplo, a.clone().as_view_mut()), at("potri"));
+                assert_eq!(T::potrs(uplo, a.as_view(), b.as_view_mut()), at("potrs"));
+                assert_eq!(T::trtrs(uplo, N, Diag::NonUnit, a.as_view(), b.as_view_mut()), at("trtrs"));
+                let good = DMatrix::<T>::identity(3, 3);
+                assert_eq!(T::potrs(uplo, good.as_view(), a.as_view_mut()), at("potrs"));
+                assert_eq!(T::trtrs(uplo, N, Diag::Unit, good.as_view(), a.as_view_mut()), at("trtrs"));
+                assert!(b == good, "a refused call wrote to its operands");
+            }
+        }
+    }
+    all::<f64>();
+    all::<Dual<f64, 2>>();
+    all::<Dual<Dual<f64, 1>, 2>>();
+}
+
+#[test]
+fn shapes() {
+    fn all<T: Lapack>() {
+        let m = |r, c| DMatrix::<T>::zeros(r, c);
+        let (one, zero) = (T::one(), T::zero());
+        let left = Side::Left;
+        shape_error(T::potrf(Uplo::Lower, m(2, 3).as_view_mut()));
+        shape_error(T::potri(Uplo::Lower, m(3, 2).as_view_mut()));
+        shape_error(T::potrs(Uplo::Lower, m(2, 3).as_view(), m(2, 1).as_view_mut()));
+        shape_error(T::potrs(Uplo::Lower, m(2, 2).as_view(), m(3, 1).as_view_mut()));
+        shape_error(T::trtrs(Uplo::Lower, N, Diag::Unit, m(2, 2).as_view(), m(0, 1).as_view_mut()));
+        shape_error(T::trsm(left, Uplo::Lower, N, Diag::Unit, one, m(2, 2).as_view(), m(3, 2).as_view_mut()));
+        shape_error(T::trsm(
+            Side::Right,
+            Uplo::Lower,
+            N,
+            Diag::Unit,
+            one,
+            m(2, 2).as_view(),
+            m(2, 3).as_view_mut(),
+        ));
+        shape_error(T::trmm(left, Uplo::Lower, N, Diag::Unit, one, m(2, 1).as_view(), m(2, 2).as_view_mut()));
+        shape_error(T::gemm(N, N, one, m(2, 3).as_view(), m(2, 3).as_view(), zero, m(2, 3).as_view_mut()));
+        shape_error(T::gemm(
+            N,
+            Trans::Trans,
+            one,
+            m(2, 3).as_view(),
+            m(2, 3).as_view(),
+            zero,
+            m(2, 3).as_view_mut(),
+        ));
+        shape_error(T::syrk(Uplo::Lower, N, one, m(2, 3).as_view(), zero, m(3, 3).as_view_mut()));
+        shape_error(T::syrk(Uplo::Lower, N, one, m(2, 3).as_view(), zero, m(2, 3).as_view_mut()));
+    }
+    all::<f32>();
+    all::<f64>();
+    all::<Dual<f32, 3>>();
+    all::<nalgebra::Complex<f64>>();
+    all::<nalgebra::Complex<Dual<f64, 1>>>();
+}
+
+/// Dimensions beyond 32 bits, of matrices without entries: an error before LAPACK sees them truncated.
+#[test]
+fn too_large() {
+    let cols = (1_usize << 32) + 1;
+    let mut b = DMatrix::<f64>::from_vec(0, cols, vec![]);
+    let a = DMatrix::<f64>::zeros(0, 0);
+    assert_eq!(
+        f64::potrs(Uplo::Lower, a.as_view(), b.as_view_mut()),
+        Err(Error::TooLarge { routine: "potrs", dimension: cols })
+    );
+    assert_eq!(
+        f64::trtrs(Uplo::Lower, N, Diag::Unit, a.as_view(), b.as_view_mut()),
+        Err(Error::TooLarge { routine: "trtrs", dimension: cols })
+    );
+    let mut b = DMatrix::<Dual<f64, 4>>::from_vec(0, cols, vec![]);
+    let a = DMatrix::<Dual<f64, 4>>::zeros(0, 0);
+    assert!(matches!(
+        Dual::potrs(Uplo::Lower, a.as_view(), b.as_view_mut()),
+        Err(Error::TooLarge { routine: "potrs", .. })
+    ));
+    // A square whose number of entries does not fit 32 bits: one column repeated, the check of the shape comes first.
+    let column = vec![1.0; 70_000];
+    let square: DMatrixView<'_, f64> =
+        DMatrixView::from_slice_with_strides_generic(&column, Dyn(70_000), Dyn(70_000), Const::<1>, Dyn(0));
+    let mut b = DMatrix::zeros(70_000, 1);
+    shape_error(f64::potrs(Uplo::Lower, square, b.as_view_mut()));
+}
+
+/// A leading dimension beyond 32 bits: two columns, four billion apart, that share one small buffer cannot exist; a
+/// view of one column may claim any stride, which is then not used.
+#[test]
+fn strides() {
+    let mut data = vec![2.0; 4];
+    let column: DMatrixViewMut<'_, f64> =
+        DMatrixViewMut::from_slice_with_strides_generic(&mut data, Dyn(1), Dyn(1), Const::<1>, Dyn(0));
+    f64::potrf(Uplo::Lower, column).unwrap();
+    assert_eq!(data[0], 2.0_f64.sqrt());
+    // Overlapping columns are refused where LAPACK would be given an impossible leading dimension.
+    let overlapping: DMatrixView<'_, f64> =
+        DMatrixView::from_slice_with_strides_generic(&data, Dyn(2), Dyn(2), Const::<1>, Dyn(1));
+    let mut b = DMatrix::zeros(2, 1);
+    shape_error(f64::potrs(Uplo::Lower, overlapping, b.as_view_mut()));
+    shape_error(f64::trtrs(Uplo::Lower, N, Diag::NonUnit, overlapping, b.as_view_mut()));
+}
+
+/// Row-strided views do not convert to what the routines take: nalgebra panics, as the guide says.
+#[test]
+#[should_panic]
+fn row_strided_views_are_refused_by_nalgebra() {
+    let mut a = DMatrix::<f64>::identity(4, 4);
+    let mut view = a.view_with_steps_mut((0, 0), (2, 2), (1, 1));
+    let converted: DMatrixViewMut<'_, f64> = (&mut view).into();
+    f64::potrf(Uplo::Lower, converted).unwrap();
+}
+
+/// Overflow on the way is an indefinite matrix, not a factor with NaN.
+#[test]
+fn overflow() {
+    let mut a = DMatrix::from_row_slice(2, 2, &[1e-300, 0.0, 1e200, 1e300]);
+    assert_eq!(
+        f64::potrf(Uplo::Lower, a.as_view_mut()),
+        Err(Error::NotPositiveDefinite { routine: "potrf", minor: 2 })
+    );
+    let mut a = DMatrix::from_row_slice(3, 3, &[1e-300, 0.0, 0.0, 1e200, 1e300, 0.0, 1e200, -1e200, 1e300]);
+    assert!(matches!(f64::potrf(Uplo::Lower, a.as_view_mut()), Err(Error::NotPositiveDefinite { .. })));
+}
+
+/// Unsolvable unchecked triangular systems follow IEEE.
+#[test]
+fn trsm_divides_by_zero() {
+    let a = DMatrix::<f64>::zeros(2, 2);
+    let mut b = DMatrix::from_element(2, 1, 1.0);
+    f64::trsm(Side::Left, Uplo::Lower, N, Diag::NonUnit, 1.0, a.as_view(), b.as_view_mut()).unwrap();
+    assert!(b[0].is_infinite() && b[1].is_nan());
+}

@@ -1,0 +1,144 @@
+use dualpack::{Cholesky, Dual, Dual2, Error, HyperDual, Lapack, Real};
+use nalgebra::{DMatrix, DVector, Matrix3, Matrix3x1, SMatrix, Vector3};
+
+use crate::laws::{FIRST, SECOND, assert_differences};
+use crate::support::compare::{assert_close, assert_same_bits, part};
+use crate::support::differences;
+use crate::support::matrices::{Kind, Random};
+
+/// The front's value does not depend on the scalar type, and agrees with nalgebra's.
+#[test]
+fn values() {
+    for n in [1, 2, 5, 30] {
+        let a = Kind::Spd.matrix(51, n);
+        let b = Random::new(52).matrix(n, 2);
+        let plain = Cholesky::new(a.clone()).unwrap();
+        let reference = nalgebra::Cholesky::new(a.clone()).unwrap();
+        assert_close(&plain.l(), &reference.l(), 1e-13, "l");
+        assert_close(&plain.solve(&b).unwrap(), &reference.solve(&b), 1e-12, "solve");
+        assert_close(&plain.inverse(), &reference.inverse(), 1e-12, "inverse");
+        assert!((plain.determinant() / reference.determinant() - 1.0).abs() < 1e-12);
+        assert!((plain.ln_determinant() - reference.ln_determinant()).abs() < 1e-12 * n as f64);
+        let dual = Cholesky::new(a.map(|x| Dual::<f64, 5>::new(x, [1.0; 5]))).unwrap();
+        assert_same_bits(&part(&dual.l(), |x| x.value), &plain.l(), "l of duals");
+        let x = dual.solve(&b.map(Dual::from_base)).unwrap();
+        assert_same_bits(&part(&x, |x| x.value), &plain.solve(&b).unwrap(), "solve of duals");
+        assert_same_bits(&part(&dual.inverse(), |x| x.value), &plain.inverse(), "inverse of duals");
+        assert_eq!(dual.ln_determinant().value.to_bits(), plain.ln_determinant().to_bits());
+        assert_eq!(dual.determinant().value.to_bits(), plain.determinant().to_bits());
+    }
+}
+
+/// Everything a front returns, as one list of numbers.
+fn everything<T: Lapack + Real>(a: DMatrix<T>, b: &DMatrix<T>) -> Vec<T> {
+    let chol = Cholesky::new(a).unwrap();
+    let mut all: Vec<T> = chol.l().iter().copied().collect();
+    all.extend(chol.solve(b).unwrap().iter());
+    all.extend(chol.inverse().iter());
+    all.extend([chol.determinant(), chol.ln_determinant()]);
+    all
+}
+
+#[test]
+fn derivatives_against_differences() {
+    let (n, mut random) = (4, Random::new(60));
+    let (a, da, ea) = (Kind::Spd.matrix(61, n), random.symmetric(n), random.symmetric(n));
+    let (b, db) = (random.matrix(n, 2), random.matrix(n, 2));
+    let f = |s: f64, t: f64| everything(&a + &da * s + &ea * t, &(&b + &db * s));
+    let at = |x: f64, s: f64, t: f64| HyperDual::<f64, 1, 1>::new(x, [s], [t], [[0.0]]);
+    let hyper = everything(
+        DMatrix::from_fn(n, n, |i, j| at(a[(i, j)], da[(i, j)], ea[(i, j)])),
+        &DMatrix::from_fn(n, 2, |i, j| at(b[(i, j)], db[(i, j)], 0.0)),
+    );
+    let read = |f: fn(&HyperDual<f64, 1, 1>) -> f64| hyper.iter().map(f).collect::<Vec<_>>();
+    assert_differences(&differences::first(|s| f(s, 0.0), 1e-2), &read(|x| x.eps1[0]), FIRST, "first");
+    assert_differences(&differences::first(|t| f(0.0, t), 1e-2), &read(|x| x.eps2[0]), FIRST, "other");
+    assert_differences(&differences::mixed(f, 2e-2), &read(|x| x.eps12[0][0]), SECOND, "mixed");
+    // Dual2 agrees in everything.
+    let at = |x: f64, s: f64, t: f64| Dual2::<f64, 2> { value: x, grad: [s, t], hess: [[0.0; 2]; 2] };
+    let symmetric = everything(
+        DMatrix::from_fn(n, n, |i, j| at(a[(i, j)], da[(i, j)], ea[(i, j)])),
+        &DMatrix::from_fn(n, 2, |i, j| at(b[(i, j)], db[(i, j)], 0.0)),
+    );
+    for (x, y) in symmetric.iter().zip(&hyper) {
+        let near = |p: f64, q: f64| assert!((p - q).abs() <= 1e-11 * (1.0 + q.abs()), "{x:?} and {y:?}");
+        near(x.grad[0], y.eps1[0]);
+        near(x.grad[1], y.eps2[0]);
+        near(x.hessian(0, 1), y.eps12[0][0]);
+    }
+}
+
+/// Static sizes are the dynamic ones, and the upper triangle of the input is never looked at.
+#[test]
+fn static_sizes() {
+    let nan = f64::NAN;
+    let a = Matrix3::new(4.0, nan, nan, 1.0, 5.0, nan, 0.5, -1.0, 6.0);
+    let chol = Cholesky::new(a).unwrap();
+    let same = Cholesky::new(DMatrix::from_column_slice(3, 3, a.as_slice())).unwrap();
+    assert_eq!(chol.l().as_slice(), same.l().as_slice());
+    assert_eq!((chol.l()[(0, 1)], chol.l()[(0, 2)], chol.l()[(1, 2)]), (0.0, 0.0, 0.0));
+    let x: Vector3<f64> = chol.solve(&Vector3::new(1.0, 2.0, 3.0)).unwrap();
+    let y: DVector<f64> = same.solve(&DVector::from_column_slice(&[1.0, 2.0, 3.0])).unwrap();
+    assert_eq!(x.as_slice(), y.as_slice());
+    let mut z: Matrix3x1<f64> = Vector3::new(1.0, 2.0, 3.0);
+    chol.solve_mut(&mut z).unwrap();
+    assert_eq!(x, z);
+    let empty = Cholesky::new(DMatrix::<Dual<f64, 2>>::zeros(0, 0)).unwrap();
+    assert_eq!(empty.determinant(), Dual::from_base(1.0));
+    assert_eq!(empty.inverse().shape(), (0, 0));
+    assert_eq!(empty.pushforward(&DMatrix::zeros(0, 0)).unwrap().shape(), (0, 0));
+}
+
+/// Any number of directions side by side, more than one batch, static and dynamic: the same as lanes of duals.
+#[test]
+fn pushforward() {
+    let n = 5;
+    let a = Kind::Spd.matrix(70, n);
+    let chol = Cholesky::new(a.clone()).unwrap();
+    for directions in [0, 1, 15, 16, 17, 40] {
+        let mut random = Random::new(directions as u64);
+        let all: Vec<DMatrix<f64>> = (0..directions).map(|_| random.symmetric(n)).collect();
+        let mut da = DMatrix::from_element(n, n * directions, f64::NAN);
+        for (k, d) in all.iter().enumerate() {
+            // Only the lower triangle is read.
+            for j in 0..n {
+                (j..n).for_each(|i| da[(i, k * n + j)] = d[(i, j)]);
+            }
+        }
+        let dl = chol.pushforward(&da).unwrap();
+        assert_eq!(dl.shape(), da.shape());
+        for (k, d) in all.iter().enumerate() {
+            let dual =
+                Cholesky::new(DMatrix::from_fn(n, n, |i, j| Dual::new(a[(i, j)], [d[(i, j)]]))).unwrap();
+            let dl: DMatrix<f64> = dl.columns(k * n, n).into_owned();
+            assert_close(
+                &dl,
+                &part(&dual.l(), |x| x.eps[0]),
+                1e-13,
+                &format!("direction {k} of {directions}"),
+            );
+        }
+    }
+    let small = Cholesky::new(Matrix3::from_diagonal_element(4.0)).unwrap();
+    let dl: SMatrix<f64, 3, 6> = small.pushforward(&SMatrix::<f64, 3, 6>::from_element(1.0)).unwrap();
+    assert_eq!((dl[(0, 0)], dl[(1, 0)], dl[(0, 1)], dl[(2, 5)]), (0.25, 0.5, 0.0, 0.25));
+    let wrong = chol.pushforward(&DMatrix::zeros(n, n + 1)).unwrap_err();
+    assert_eq!(wrong.routine(), "Cholesky::pushforward");
+}
+
+#[test]
+fn errors() {
+    let nan = DMatrix::from_element(2, 2, Dual::<f64, 1>::from_base(f64::NAN));
+    assert_eq!(Cholesky::new(nan).unwrap_err(), Error::NonFinite { routine: "potrf", row: 1, col: 1 });
+    let wide = DMatrix::<f64>::zeros(2, 3);
+    assert!(matches!(Cholesky::new(wide), Err(Error::Shape { routine: "potrf", found: (2, 3), .. })));
+    let indefinite = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 2.0, 1.0]);
+    assert_eq!(
+        Cholesky::new(indefinite).unwrap_err(),
+        Error::NotPositiveDefinite { routine: "potrf", minor: 2 }
+    );
+    let chol = Cholesky::new(DMatrix::<f64>::identity(3, 3)).unwrap();
+    assert!(matches!(chol.solve(&DVector::zeros(2)), Err(Error::Shape { routine: "potrs", .. })));
+    let message = chol.solve(&DVector::from_element(3, f64::INFINITY)).unwrap_err().to_string();
+    assert_eq!(message, "potrs: entry (1, 1) is NaN or infinite; clean the input before the call");
+}

@@ -1,0 +1,16 @@
+//! Tests of the linear algebra, mirroring `linalg/src`.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod laws;
+
+mod bad_input;
+mod cholesky;
+mod complex;
+mod level3;
+mod potrf;
+mod potri;
+mod potrs;
+mod scratch;
+mod trtrs;
