@@ -12,7 +12,10 @@
 
 use num_traits::Float;
 
+use nalgebra::ComplexField;
+
 use crate::Real;
+use crate::rules::lit;
 
 /// Functions of one variable with kinks: the grammar of the elementary table.
 macro_rules! kinks {
@@ -44,7 +47,7 @@ macro_rules! kinks2 {
         /// The magnitude of `a` with the sign of `b`.
         copysign(a, b) y = num_traits::Float::copysign => $crate::kinks::copysign_first(a, b), [T::zero(); 3], on [(3.0, -2.0), (-3.0, -2.0), (-1.0, 4.0)];
         /// The remainder of the division towards zero, with the sign of `a`: the operator `%`.
-        rem(a, b) y = $crate::kinks::value::rem => [T::one(), -(a / b).trunc()], [T::zero(); 3], on [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0)];
+        rem(a, b) y = $crate::kinks::value::rem => [T::one(), $crate::kinks::rem_quotient(a, b)], [T::zero(); 3], on [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0)];
         /// The remainder in `[0, |b|)`.
         rem_euclid(a, b) y = $crate::kinks::value::rem_euclid => [T::one(), $crate::kinks::rem_euclid_quotient(a, b)], [T::zero(); 3], on [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-7.5, -2.0)];
     } };
@@ -89,17 +92,27 @@ pub(crate) fn copysign_first<T: Real>(a: T, b: T) -> [T; 2] {
     [if b.is_sign_negative() { -s } else { s }, T::zero()]
 }
 
+/// -(a - a % b)/b, the integer quotient: a constant between the jumps. `trunc(a/b)` is one off where the quotient
+/// rounds up to an integer; beyond 2^52 every quotient is one.
+pub(crate) fn rem_quotient<T: Real>(a: T, b: T) -> T {
+    let (a, b) = (a.base(), b.base());
+    let quotient = ComplexField::trunc(a / b);
+    let exact = ComplexField::round((a - a % b) / b);
+    T::from_base(-if ComplexField::abs(exact) < lit(4503599627370496.0) { exact } else { quotient })
+}
+
 /// -(a - rem_euclid(a, b))/b, the integer quotient.
 pub(crate) fn rem_euclid_quotient<T: Real>(a: T, b: T) -> T {
-    let q = (a / b).trunc();
-    let correction = if a - q * b >= T::zero() {
-        T::zero()
-    } else if b > T::zero() {
-        -T::one()
+    let zero = <T::Base as num_traits::Zero>::zero();
+    let truncated = rem_quotient(a, b);
+    let (a, b) = (a.base(), b.base());
+    if a % b >= zero {
+        truncated
+    } else if b > zero {
+        truncated + T::one()
     } else {
-        T::one()
-    };
-    -(q + correction)
+        truncated - T::one()
+    }
 }
 
 /// The float functions behind the rows.

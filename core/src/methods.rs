@@ -87,7 +87,15 @@ macro_rules! methods {
             /// `self * a + b`, the value with one rounding.
             #[inline]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
-                (self * a + b).with_inner(self.value.mul_add(a.value, b.value))
+                let value = self.value.mul_add(a.value, b.value);
+                let product = if value.is_finite() {
+                    self * a
+                } else {
+                    // Beside an infinite factor the zero tangents of the other one must stay zero.
+                    let (x, y) = (self.value, a.value);
+                    self.chain2(a, x * y, || [y, x], || [T::zero(), T::one(), T::zero()])
+                };
+                (product + b).with_inner(value)
             }
 
             /// `self` within `[lo, hi]`, else the bound. At a bound it is `self`, with derivative 1.

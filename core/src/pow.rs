@@ -12,6 +12,7 @@ use num_traits::Float;
 
 use crate::Real;
 use crate::rules::{Elementary, lit};
+use crate::special::scaled;
 
 /// The largest exponent that is worth a chain of multiplications: its rounding grows with the exponent.
 const CHAIN: u32 = 16;
@@ -68,8 +69,8 @@ pub(crate) fn powi_first<T: Real>(x: T, n: i32) -> T {
         1 => T::one(),
         2 => x + x,
         // One step below the smallest integer: x^(n-1) = x^n / x.
-        i32::MIN => lit::<T>(n.into()) * T::Fns::powi(x, n) * x.recip(),
-        _ => lit::<T>(n.into()) * T::Fns::powi(x, n - 1),
+        i32::MIN => scaled(T::Fns::powi(x, n), n.into()) * x.recip(),
+        _ => scaled(T::Fns::powi(x, n - 1), n.into()),
     }
 }
 
@@ -79,9 +80,9 @@ pub(crate) fn powi_second<T: Real>(x: T, n: i32) -> T {
         0 | 1 => T::zero(),
         2 => lit(2.0),
         _ if n < i32::MIN + 2 => {
-            lit::<T>(f64::from(n) * (f64::from(n) - 1.0)) * T::Fns::powi(x, n) * (x * x).recip()
+            scaled(T::Fns::powi(x, n), f64::from(n) * (f64::from(n) - 1.0)) * (x * x).recip()
         }
-        _ => lit::<T>(f64::from(n) * (f64::from(n) - 1.0)) * T::Fns::powi(x, n - 2),
+        _ => scaled(T::Fns::powi(x, n - 2), f64::from(n) * (f64::from(n) - 1.0)),
     }
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn powf_first<T: Real>(x: T, p: T::Base) -> T {
     if p == <T::Base as num_traits::Zero>::zero() {
         T::zero()
     } else {
-        T::from_base(p) * T::Fns::powf_const(x, p - one)
+        T::Fns::powf_const(x, p - one).strong_mul(T::from_base(p))
     }
 }
 
@@ -101,38 +102,134 @@ pub(crate) fn powf_second<T: Real>(x: T, p: T::Base) -> T {
     if p == <T::Base as num_traits::Zero>::zero() || p == one {
         T::zero()
     } else {
-        T::from_base(p) * T::from_base(p - one) * T::Fns::powf_const(x, p - one - one)
+        T::Fns::powf_const(x, p - one - one).strong_mul(T::from_base(p * (p - one)))
     }
 }
 
-/// [b a^(b-1), a^b ln a].
+/// b a^(b-1) in floats; 0 at b = 0 (case 1).
+pub(crate) fn slope<F: Float>(a: F, b: F) -> F {
+    if b.is_zero() { F::zero() } else { b * a.powf(b - F::one()) }
+}
+
+/// a^b ln a in floats; 0 at a = 0, b > 0 (case 4).
+pub(crate) fn log_slope<F: Float>(a: F, b: F) -> F {
+    if a.is_zero() && b > F::zero() { F::zero() } else { a.powf(b) * a.ln() }
+}
+
+/// a^b: [b a^(b-1), a^b ln a].
+#[inline(always)]
 pub(crate) fn powd_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
-    let fa = if b == T::zero() { T::zero() } else { b * a.powf(b - T::one()) };
-    let fb = if a == T::zero() && b > T::zero() { T::zero() } else { y * a.ln() };
-    [fa, fb]
+    let in_b = if T::ORDER > 0 {
+        T::Fns::pow_log(a, b)
+    } else if a == T::zero() && b > T::zero() {
+        T::zero()
+    } else {
+        y * a.ln()
+    };
+    [T::Fns::pow_slope(a, b), in_b]
 }
 
-/// [b (b-1) a^(b-2), a^(b-1) (1 + b ln a), a^b ln² a].
+/// a^b: [b (b-1) a^(b-2), a^(b-1) (1 + b ln a), a^b ln² a].
 pub(crate) fn powd_second<T: Real>(a: T, b: T, y: T) -> [T; 3] {
-    let one = T::one();
-    let faa = if b == T::zero() || b == one { T::zero() } else { b * (b - one) * a.powf(b - one - one) };
-    if a == T::zero() && b > T::zero() {
-        let mixed = if b > one { T::zero() } else { a.powf(b - one) * (one + b * a.ln()) };
-        return [faa, mixed, T::zero()];
-    }
+    let [aa, ab] = slope_first(a, b);
+    let [_, bb] = log_slope_first(a, b, y * a.ln());
+    [aa, ab, bb]
+}
+
+/// b a^(b-1): [b (b-1) a^(b-2), a^(b-1) (1 + b ln a)]. A factor b or b - 1 that is zero ends the chain (case 2).
+pub(crate) fn slope_first<T: Real>(a: T, b: T) -> [T; 2] {
+    let two = lit::<T>(2.0);
+    [T::Fns::powd(a, b - two).strong_mul(b * (b - T::one())), mixed(a, b)]
+}
+
+/// b a^(b-1): [b (b-1) (b-2) a^(b-3), a^(b-2) (b - 1 + b + b (b-1) ln a), a^(b-1) ln a (2 + b ln a)].
+pub(crate) fn slope_second<T: Real>(a: T, b: T) -> [T; 3] {
+    let (one, two, l) = (T::one(), lit::<T>(2.0), a.ln());
+    [
+        T::Fns::powd(a, b - lit::<T>(3.0)).strong_mul(b * (b - one) * (b - two)),
+        T::Fns::powd(a, b - two) * ((b - one) * T::Fns::one_plus_log(a, b) + b),
+        T::Fns::powd(a, b - one) * l * (two + b * l),
+    ]
+}
+
+/// y = a^b ln a: [a^(b-1) (1 + b ln a), a^b ln² a].
+pub(crate) fn log_slope_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
+    let second = if a == T::zero() && b > T::zero() { T::zero() } else { y * a.ln() };
+    [mixed(a, b), second]
+}
+
+/// a^b ln a: [a^(b-2) (b - 1 + b + b (b-1) ln a), a^(b-1) ln a (2 + b ln a), a^b ln³ a].
+pub(crate) fn log_slope_second<T: Real>(a: T, b: T) -> [T; 3] {
+    let [_, aab, abb] = slope_second(a, b);
     let l = a.ln();
-    [faa, a.powf(b - one) * (one + b * l), y * (l * l)]
+    [aab, abb, T::Fns::powd(a, b) * l * l * l]
+}
+
+/// a^(b-1) (1 + b ln a): at a = 0 the limit is 0 for b > 1 and -inf for 0 < b <= 1.
+fn mixed<T: Real>(a: T, b: T) -> T {
+    if a == T::zero() && b > T::one() {
+        T::zero()
+    } else {
+        T::Fns::powd(a, b - T::one()) * T::Fns::one_plus_log(a, b)
+    }
+}
+
+/// 1 + b ln a in floats. Where the sum cancels, ln a is computed with a correction term.
+pub(crate) fn one_plus_log<F: Float>(a: F, b: F) -> F {
+    let p = b * a.ln();
+    let cancels = p > F::from(-2.0).unwrap_or_else(F::nan) && p < F::from(-0.5).unwrap_or_else(F::nan);
+    match (a.to_f64(), b.to_f64()) {
+        (Some(a), Some(b)) if cancels => F::from(one_plus_log_extended(a, b)).unwrap_or_else(F::nan),
+        _ => F::one() + p,
+    }
+}
+
+/// ln a = k ln 2 + 2 atanh s with s = (m - 1)/(m + 1), a = 2^k m; head and correction are kept apart.
+fn one_plus_log_extended(a: f64, b: f64) -> f64 {
+    const LN_2_HEAD: f64 = 6.931_471_803_691_238e-1; // 32 bits: k times it is exact
+    const LN_2_REST: f64 = 1.908_214_929_270_587_7e-10;
+    let two_sum = |x: f64, y: f64| {
+        let sum = x + y;
+        let part = sum - x;
+        (sum, (x - (sum - part)) + (y - part))
+    };
+    let k = Float::round(Float::log2(a));
+    // In two steps: 2^-k alone may overflow.
+    let half = Float::trunc(k / 2.0);
+    let m = a * Float::exp2(-half) * Float::exp2(half - k);
+    let (den, den_rest) = two_sum(m, 1.0);
+    let num = m - 1.0;
+    let s = num / den;
+    let s_rest = (Float::mul_add(-s, den, num) - s * den_rest) / den;
+    let z = s * s;
+    let mut tail = 0.0;
+    for n in (1..16).rev() {
+        tail = z * (1.0 / f64::from(2 * n + 1) + tail);
+    }
+    let (head, rest) = two_sum(k * LN_2_HEAD, 2.0 * s);
+    let rest = rest + k * LN_2_REST + 2.0 * (s_rest + s * tail);
+    let product = b * head;
+    let product_rest = Float::mul_add(b, head, -product);
+    let (sum, sum_rest) = two_sum(1.0, product);
+    sum + (sum_rest + product_rest + b * rest)
+}
+
+/// 1/(x ln b) for a constant base.
+pub(crate) fn log_base_first<T: Real>(x: T, b: T::Base) -> T {
+    let scale = T::from_base(nalgebra::ComplexField::ln(b));
+    x.recip().strong_mul(scale.recip())
 }
 
 /// y = ln a / ln b: [1/(a ln b), -y/(b ln b)].
 pub(crate) fn log_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
     let r = b.ln().recip();
-    [a.recip() * r, -(y * b.recip() * r)]
+    [a.recip().strong_mul(r), -(y * b.recip() * r)]
 }
 
 /// [-1/(a² ln b), -1/(a b ln² b), y (ln b + 2)/(b² ln² b)].
 pub(crate) fn log_second<T: Real>(a: T, b: T, y: T) -> [T; 3] {
     let (l, ra, rb) = (b.ln(), a.recip(), b.recip());
     let r = l.recip();
-    [-(ra * ra * r), -(ra * rb * r * r), y * rb * rb * r * (T::one() + (r + r))]
+    let ra_r = ra.strong_mul(r);
+    [-(ra * ra_r), -(ra_r * rb * r), y * rb * rb * r * (T::one() + (r + r))]
 }

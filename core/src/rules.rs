@@ -16,10 +16,12 @@
 //! zero as `.recip()`, which keeps strong zeros; avoid intermediate squares that overflow where the result does not;
 //! never cancel (`1 - tanh²` has no digits left at 10).
 
+use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
+
 use num_traits::Float;
 
 use crate::kinks::{kinks, kinks2};
-use crate::special::{self, special, special_orders};
+use crate::special::{self, scaled, special, special_orders};
 use crate::{Lift, Real, cardinal, plane, pow};
 
 /// The constant `c` in any scalar.
@@ -43,19 +45,19 @@ macro_rules! elementary {
         /// The square root. `NaN` for negative arguments; the derivative at zero is infinite.
         sqrt(x) y = Float::sqrt => [sqrt_first(y), -(sqrt_first(y) * lit::<T>(0.5) * x.recip())] on [1e-3, 0.5, 2.0, 1e10];
         /// The cube root. The derivative at zero is infinite.
-        cbrt(x) y = Float::cbrt => [cbrt_first(y), -(cbrt_first(y) * lit::<T>(2.0 / 3.0) * x.recip())] on [-8.0, -0.3, 0.01, 5.0];
+        cbrt(x) y = Float::cbrt => [cbrt_first(y), -(scaled(cbrt_first(y), 2.0 / 3.0) * x.recip())] on [-8.0, -0.3, 0.01, 5.0];
         /// `e^x`.
         exp(x) y = Float::exp => [y, y] on [-700.0, -2.0, 0.0, 1.5, 30.0];
         /// `2^x`.
-        exp2(x) y = Float::exp2 => [y * T::ln_2(), y * (T::ln_2() * T::ln_2())] on [-5.0, 0.0, 0.5, 20.0];
+        exp2(x) y = Float::exp2 => [scaled(y, LN_2), scaled(y, LN_2 * LN_2)] on [-5.0, 0.0, 0.5, 20.0];
         /// `e^x - 1`, accurate near zero.
         exp_m1(x) y = Float::exp_m1 => [x.exp(), x.exp()] on [-20.0, -1e-3, 0.0, 0.7, 10.0];
         /// The natural logarithm. `NaN` for negative arguments, `-inf` at zero.
         ln(x) y = Float::ln => [x.recip(), -(x.recip() * x.recip())] on [1e-5, 0.4, 1.0, 30.0];
         /// The logarithm to base 2.
-        log2(x) y = Float::log2 => [x.recip() * T::log2_e(), -(x.recip() * (x.recip() * T::log2_e()))] on [0.01, 1.0, 9.0];
+        log2(x) y = Float::log2 => [scaled(x.recip(), LOG2_E), -(x.recip() * scaled(x.recip(), LOG2_E))] on [0.01, 1.0, 9.0];
         /// The logarithm to base 10.
-        log10(x) y = Float::log10 => [x.recip() * T::log10_e(), -(x.recip() * (x.recip() * T::log10_e()))] on [0.01, 1.0, 9.0];
+        log10(x) y = Float::log10 => [scaled(x.recip(), LOG10_E), -(x.recip() * scaled(x.recip(), LOG10_E))] on [0.01, 1.0, 9.0];
         /// `ln(1 + x)`, accurate near zero. `NaN` below -1, `-inf` at -1.
         ln_1p(x) y = Float::ln_1p => [(T::one() + x).recip(), -((T::one() + x).recip() * (T::one() + x).recip())] on [-0.9, -1e-4, 0.0, 0.5, 40.0];
         /// The sine of an angle in radians.
@@ -69,7 +71,7 @@ macro_rules! elementary {
         /// The arc cosine, in `[0, pi]`. `NaN` outside `[-1, 1]`; the derivative at `±1` is `-inf`.
         acos(x) y = Float::acos => [-asin_first(x), -(x * cube(asin_first(x)))] on [-0.99, -0.3, 0.0, 0.8];
         /// The arc tangent, in `[-pi/2, pi/2]`.
-        atan(x) y = Float::atan => [atan_first(x), -((x + x) * atan_first(x)) * atan_first(x)] on [-30.0, -1.0, 0.0, 0.3, 5.0];
+        atan(x) y = Float::atan => [atan_first(x), atan_second(x)] on [-30.0, -1.0, 0.0, 0.3, 5.0];
         /// The hyperbolic sine.
         sinh(x) y = Float::sinh => [x.cosh(), y] on [-3.0, 0.0, 0.2, 10.0];
         /// The hyperbolic cosine.
@@ -77,7 +79,7 @@ macro_rules! elementary {
         /// The hyperbolic tangent.
         tanh(x) y = Float::tanh => [tanh_first(x), -(y + y) * tanh_first(x)] on [-2.0, 0.0, 1.5, 10.0, 1000.0];
         /// The inverse hyperbolic sine.
-        asinh(x) y = value::asinh => [asinh_first(x), -(x * asinh_first(x)) * (asinh_first(x) * asinh_first(x))] on [-50.0, -0.5, 0.0, 1e-3, 3.0];
+        asinh(x) y = value::asinh => [asinh_first(x), asinh_second(x)] on [-50.0, -0.5, 0.0, 1e-3, 3.0];
         /// The inverse hyperbolic cosine, accurate near 1. `NaN` below 1; the derivative at 1 is infinite.
         acosh(x) y = value::acosh => [acosh_first(x), -(x * acosh_first(x)) * (acosh_first(x) * acosh_first(x))] on [1.001, 1.5, 4.0, 1e5];
         /// The inverse hyperbolic tangent. `NaN` outside `[-1, 1]`, infinite at `±1`.
@@ -101,7 +103,7 @@ macro_rules! parametric {
         /// `x^p` for a constant `p`; `x^0` is the constant 1. `NaN` for negative `x` unless `p` is an integer.
         powf_const(x, p: <T as Real>::Base) y = Float::powf => [pow::powf_first(x, p), pow::powf_second(x, p)] on [];
         /// The logarithm to a constant base.
-        log_base(x, b: <T as Real>::Base) y = Float::log => [x.recip() * T::from_base(b).ln().recip(), -(x.recip() * (x.recip() * T::from_base(b).ln().recip()))] on [];
+        log_base(x, b: <T as Real>::Base) y = Float::log => [pow::log_base_first(x, b), -(x.recip() * pow::log_base_first(x, b))] on [];
     } };
 }
 
@@ -116,6 +118,28 @@ macro_rules! binary {
         hypot(a, b) y = Float::hypot => plane::hypot_first(a, b, y), plane::hypot_second(a, b, y), on [(3.0, 4.0), (-1.0, 0.0), (0.5, -3.0), (1e200, 1e200)];
         /// The logarithm of `a` to the base `b`, both variable.
         log_of(a, b) y = Float::log => pow::log_first(a, b, y), pow::log_second(a, b, y), on [(0.3, 2.5), (8.0, 2.0), (7.0, 0.2)];
+
+        // Derivatives of the rows above that are rows themselves: nested numbers then differentiate them by a formula
+        // that does not cancel, instead of by the product rule.
+
+        /// `b a^(b-1)`, the slope of `a^b` in `a`.
+        #[doc(hidden)]
+        pow_slope(a, b) y = pow::slope => pow::slope_first(a, b), pow::slope_second(a, b), on [(0.3, 2.5), (2.0, -1.5), (7.0, 0.2)];
+        /// `a^b ln a`, the slope of `a^b` in `b`.
+        #[doc(hidden)]
+        pow_log(a, b) y = pow::log_slope => pow::log_slope_first(a, b, y), pow::log_slope_second(a, b), on [(0.3, 2.5), (2.0, -1.5), (7.0, 0.2)];
+        /// `1 + b ln a`, with full relative accuracy where it is small.
+        #[doc(hidden)]
+        one_plus_log(a, b) y = pow::one_plus_log => [b * a.recip(), a.ln()], [-(b * a.recip()) * a.recip(), a.recip(), T::zero()], on [(0.3, 2.5), (2.0, -1.4), (0.7, 2.5)];
+        /// `a/sqrt(a² + b²)`, a coordinate of the unit vector.
+        #[doc(hidden)]
+        direction(a, b) y = plane::direction => plane::direction_first(a, b), plane::direction_second(a, b), on [(3.0, 4.0), (-1.0, 0.2), (0.5, -3.0), (1e-4, 1.0)];
+        /// `b/(a² + b²)`, the slope of `atan2(a, b)` in `a`.
+        #[doc(hidden)]
+        atan2_dy(a, b) y = plane::atan2_dy => plane::atan2_dy_first(a, b), plane::atan2_dy_second(a, b), on [(1.0, 2.0), (-1.0, 0.3), (0.5, -3.0), (0.1, 2.0)];
+        /// `-a/(a² + b²)`, the slope of `atan2(a, b)` in `b`.
+        #[doc(hidden)]
+        atan2_dx(a, b) y = plane::atan2_dx => plane::atan2_dx_first(a, b), plane::atan2_dx_second(a, b), on [(1.0, 2.0), (-1.0, 0.3), (0.5, -3.0), (0.1, 2.0)];
     } };
 }
 
@@ -130,9 +154,11 @@ fn sqrt_first<T: Real>(y: T) -> T {
     (y + y).recip()
 }
 
+/// 1/(3 y²), through 1/y: the square may overflow where its tangent is still needed.
 #[inline(always)]
 fn cbrt_first<T: Real>(y: T) -> T {
-    (y * y).recip() * lit::<T>(1.0 / 3.0)
+    let r = y.recip();
+    scaled(r * r, 1.0 / 3.0)
 }
 
 #[inline(always)]
@@ -140,10 +166,17 @@ fn cube<T: Real>(x: T) -> T {
     x * x * x
 }
 
-/// 1/√((1 - x)(1 + x)): `1 - x²` would cancel near ±1.
+/// 1 - x²: as a product near ±1, where the difference cancels; as a difference near 0, where the tangent of the
+/// product does.
+#[inline(always)]
+fn one_minus_square<T: Real>(x: T) -> T {
+    if unsigned(x) < lit::<T>(0.5) { T::one() - x * x } else { (T::one() - x) * (T::one() + x) }
+}
+
+/// 1/√(1 - x²).
 #[inline(always)]
 fn asin_first<T: Real>(x: T) -> T {
-    ((T::one() - x) * (T::one() + x)).sqrt().recip()
+    one_minus_square(x).sqrt().recip()
 }
 
 /// 1/(1 + x²), through 1/x where x² may overflow.
@@ -157,11 +190,24 @@ fn atan_first<T: Real>(x: T) -> T {
     }
 }
 
+/// -2x/(1 + x²)², through 1/x where x² may overflow.
+#[inline(always)]
+fn atan_second<T: Real>(x: T) -> T {
+    if unsigned(x) <= T::one() {
+        let first = atan_first(x);
+        -((x + x) * first) * first
+    } else {
+        let r = x.recip();
+        let q = (T::one() + r * r).recip();
+        -((r + r) * (r * q)) * (r * q)
+    }
+}
+
 /// sech² x = 4 logistic'(2x): no cancellation, no overflow, and its derivatives keep their digits near zero, where
 /// those of a formula in e^|x| would be differences of large numbers.
 #[inline(always)]
 fn tanh_first<T: Real>(x: T) -> T {
-    special::scaled(special::scaled(x, 2.0).logistic_density(), 4.0)
+    scaled(scaled(x, 2.0).logistic_density(), 4.0)
 }
 
 /// 1/√(1 + x²), through 1/x where x² may overflow.
@@ -175,6 +221,19 @@ fn asinh_first<T: Real>(x: T) -> T {
     }
 }
 
+/// -x/(1 + x²)^(3/2), through 1/x where x² may overflow.
+#[inline(always)]
+fn asinh_second<T: Real>(x: T) -> T {
+    let first = asinh_first(x);
+    if unsigned(x) <= T::one() {
+        -(x * first) * (first * first)
+    } else {
+        let r = x.recip();
+        let sine = (T::one() + r * r).sqrt().recip();
+        if x < T::zero() { sine * (first * first) } else { -(sine * (first * first)) }
+    }
+}
+
 /// 1/(√(x - 1) √(x + 1)); infinite at 1.
 #[inline(always)]
 fn acosh_first<T: Real>(x: T) -> T {
@@ -183,7 +242,7 @@ fn acosh_first<T: Real>(x: T) -> T {
 
 #[inline(always)]
 fn atanh_first<T: Real>(x: T) -> T {
-    ((T::one() - x) * (T::one() + x)).recip()
+    one_minus_square(x).recip()
 }
 
 /// Value functions where ours is better than the standard library's.
