@@ -1,0 +1,127 @@
+//! The matrix cases: one function per operation.
+
+use dualpack::{Cholesky, Diag, Dual, Lapack, Side, Trans, Uplo};
+use nalgebra::{DMatrix, dmatrix};
+
+use super::case::{Case, Curve, Outcome, matrix};
+use crate::support::compare::{part, same_bits};
+use crate::support::probe::Probe;
+
+trait Number: Probe + Lapack {}
+impl<S: Probe + Lapack> Number for S {}
+
+/// A 1 x 1 matrix, so that numbers compare like matrices.
+fn one<S: Number>(x: S) -> DMatrix<S> {
+    DMatrix::from_element(1, 1, x)
+}
+
+fn potrf<S: Lapack>(uplo: Uplo, mut a: DMatrix<S>) -> DMatrix<S> {
+    S::potrf(uplo, a.as_view_mut()).expect("a positive definite matrix");
+    a
+}
+
+/// The upper triangle of A and of all its tangents is NaN.
+pub fn cholesky_lower(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let a = x.matrix("A");
+        assert!(a[(0, 1)].base().is_nan());
+        let factored = potrf(Uplo::Lower, a.clone());
+        assert!(factored[(0, 1)].base().is_nan(), "the unread triangle is not written");
+        let front = Cholesky::new(a)?.l();
+        for (p, q) in front.lower_triangle().iter().zip(factored.lower_triangle().iter()) {
+            assert!(same_bits(p.base(), q.base()));
+        }
+        Ok(vec![("L", front)])
+    }
+    in_every_scalar!(c, run);
+}
+
+/// sum(U) of A = U^T U with respect to the entries that are read: a11, a12, a22.
+pub fn gradient_of_upper_cholesky(c: &Case) {
+    let a = c.matrix("A");
+    at_point!(c, [a[(0, 0)], a[(0, 1)], a[(1, 1)]], |x, y, z| {
+        let u = potrf(Uplo::Upper, dmatrix![x, y; y * f64::NAN, z]);
+        u[(0, 0)] + u[(0, 1)] + u[(1, 1)]
+    });
+    // The unread entry has no influence: its lane stays zero.
+    let u = potrf(Uplo::Upper, DMatrix::from_fn(2, 2, |i, j| Dual::<f64, 4>::variable(a[(i, j)], 2 * j + i)));
+    let sum = u[(0, 0)] + u[(0, 1)] + u[(1, 1)];
+    c.field("Dual<f64, 4>", "grad_a21", &[sum.eps[1]]);
+}
+
+/// One lane per entry that is read.
+pub fn jacobian_of_lower_cholesky(c: &Case) {
+    let a = c.matrix("A");
+    let entries = [("a11", 0, 0), ("a21", 1, 0), ("a22", 1, 1), ("a31", 2, 0), ("a32", 2, 1), ("a33", 2, 2)];
+    let seeded =
+        DMatrix::from_fn(3, 3, |i, j| match entries.iter().position(|&(_, r, s)| (r, s) == (i, j)) {
+            Some(k) => Dual::<f64, 6>::variable(a[(i, j)], k),
+            None => Dual { value: f64::NAN, eps: [f64::NAN; 6] },
+        });
+    let l = Cholesky::new(seeded).expect("a positive definite matrix").l();
+    c.field("Dual<f64, 6>", "L", part(&l, |x| x.value).as_slice());
+    for (k, (name, ..)) in entries.iter().enumerate() {
+        let want = matrix(&c.expected["dL_by_entry"][name]);
+        c.close(name, part(&l, |x| x.eps[k]).as_slice(), want.as_slice());
+    }
+}
+
+/// sum((L L^T)^-1) for L = [[t + 1, 0], [1, 2]].
+pub fn sum_of_inverse_from_factor(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let t = Curve::<S>::parameter(x.case.number("t"), 1.0);
+        let poison = t * S::from_base(f64::NAN);
+        let mut a = dmatrix![t + S::one(), poison; S::one(), S::from_base(2.0)];
+        S::potri(Uplo::Lower, a.as_view_mut())?;
+        Ok(vec![("f", one(a[(0, 0)] + a[(1, 0)] + a[(1, 0)] + a[(1, 1)]))])
+    }
+    in_every_scalar!(c, run);
+}
+
+/// Two weighted solves from given factors that move with t.
+pub fn weighted_solves_from_factors(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let t = Curve::<S>::parameter(x.case.number("t"), 1.0);
+        let k = |v: f64| S::from_base(v);
+        let poison = t * k(f64::NAN);
+        let factors = [
+            (dmatrix![k(2.0), poison; t, k(3.0)], x.case.matrix("w1")),
+            (dmatrix![k(3.0), poison; t + t + S::one(), k(2.0)], x.case.matrix("w2")),
+        ];
+        let mut sum = S::zero();
+        for (l, weights) in factors {
+            let mut b = x.matrix("B");
+            S::potrs(Uplo::Lower, l.as_view(), b.as_view_mut())?;
+            for (w, &y) in weights.iter().zip(b.iter()) {
+                sum += k(*w) * y;
+            }
+        }
+        Ok(vec![("f", one(sum))])
+    }
+    in_every_scalar!(c, run);
+}
+
+/// Powers by nalgebra's own multiplication.
+pub fn matrix_power(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        Ok(vec![("f", x.matrix("A").pow(x.case.number("k") as u32))])
+    }
+    in_every_scalar!(c, run);
+}
+
+/// L x = b with a unit diagonal: diagonal and upper triangle hold NaN.
+pub fn unit_triangular_solve(c: &Case) {
+    fn trtrs<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let mut b = x.matrix("b");
+        S::trtrs(Uplo::Lower, Trans::NoTrans, Diag::Unit, x.matrix("L").as_view(), b.as_view_mut())?;
+        Ok(vec![("x", b)])
+    }
+    fn trsm<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let mut b = x.matrix("b");
+        let l = x.matrix("L");
+        S::trsm(Side::Left, Uplo::Lower, Trans::NoTrans, Diag::Unit, S::one(), l.as_view(), b.as_view_mut())?;
+        Ok(vec![("x", b)])
+    }
+    in_every_scalar!(c, trtrs);
+    in_every_scalar!(c, trsm);
+}
