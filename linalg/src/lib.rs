@@ -13,6 +13,8 @@ mod kernel;
 mod lanes;
 mod lapack;
 mod level3;
+#[cfg(feature = "num-dual")]
+mod num_dual;
 mod routine;
 mod scalar;
 mod scratch;

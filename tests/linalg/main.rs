@@ -9,6 +9,8 @@ mod bad_input;
 mod cholesky;
 mod complex;
 mod level3;
+#[cfg(feature = "num-dual")]
+mod num_dual;
 mod potrf;
 mod potri;
 mod potrs;
