@@ -249,12 +249,20 @@ fn atanh_first<T: Real>(x: T) -> T {
 mod value {
     use num_traits::{Float, FloatConst};
 
-    pub fn asinh<F: Float>(x: F) -> F {
-        x.asinh()
+    /// The standard library overflows at half the largest float.
+    pub fn asinh<F: Float + FloatConst>(x: F) -> F {
+        if x.is_finite() && x.abs() > F::max_value().sqrt() {
+            (x.abs().ln() + F::LN_2()).copysign(x)
+        } else {
+            x.asinh()
+        }
     }
 
+    /// From |x|: the standard library cancels near -1.
     pub fn atanh<F: Float>(x: F) -> F {
-        x.atanh()
+        let u = x.abs();
+        let half = (F::one() + F::one()).recip();
+        (half * ((u + u) / (F::one() - u)).ln_1p()).copysign(x)
     }
 
     /// ln(x + √(x² - 1)) through t = x - 1, which keeps every digit near 1.

@@ -134,3 +134,16 @@ fn binary_rules_match_differences_in_both_arguments() {
         }
     }
 }
+
+#[test]
+fn values_where_the_standard_library_loses_them() {
+    // References from 9000-bit arithmetic. std gives -18.368, -9.55691395419 and -inf.
+    for (got, want) in [
+        (Dual::<f64>::from(-0.9999999999999999).atanh().value, -18.714973875118524),
+        (Dual::<f64>::from(-0.99999999).atanh().value, -9.556913957243776),
+        (Dual::<f64>::from(-f64::MAX).asinh().value, -710.475860073944),
+        (Dual::<f64>::from(1.0 + f64::EPSILON).acosh().value, 2.1073424255447017e-8),
+    ] {
+        assert!((got - want).abs() <= 4e-16 * want.abs(), "{got} is not {want}");
+    }
+}
