@@ -2,9 +2,11 @@
 //! closed-form tangent rules.
 
 pub use dualpack_core::{
-    Base, Dual, Dual2, Dual2_32, Dual2_64, Dual32, Dual64, Exponent, HyperDual, HyperDual32, HyperDual64,
-    Lift, MulAdd, MulMixed, Real, Real64, assert_dual_eq, detach, lift_n, lift_taylor, lift1, lift2,
-    logsumexp, nalgebra, norm,
+    At, BLOCK, Base, Chunk, Chunked, DimOf, Dual, Dual2, Dual2_32, Dual2_64, Dual32, Dual64, Exponent,
+    Filled, FirstOrder, HyperDual, HyperDual32, HyperDual64, LANES, Lift, MulAdd, MulMixed, Point, Real,
+    Real64, SecondOrder, Seeded, Shape, Values, assert_dual_eq, chunk, derivative, detach, extract, gradient,
+    hessian, jacobian, jvp, lift_n, lift_taylor, lift1, lift2, logsumexp, nalgebra, norm, second_derivative,
+    seed, try_derivative, try_gradient, try_hessian, try_jacobian, try_jvp, try_second_derivative,
 };
 pub use dualpack_linalg::{
     Balance, BalanceJob, BaseOf, Cholesky, Diag, Error, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Interleaved,

@@ -57,10 +57,14 @@
 //! - `N` lanes are `N` runs with one lane, bit for bit.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 #[cfg(feature = "quickcheck")]
 mod arbitrary;
 mod cardinal;
 mod compare;
+mod drive;
 mod dual;
 mod dual2;
 mod field;
@@ -80,10 +84,18 @@ mod real;
 #[doc(hidden)]
 pub mod registry;
 mod rules;
+mod seed;
 #[cfg(feature = "serde")]
 mod serde;
 mod special;
 
+pub use drive::derivative::{derivative, second_derivative, try_derivative, try_second_derivative};
+pub use drive::gradient::{gradient, try_gradient};
+pub use drive::hessian::{hessian, try_hessian};
+pub use drive::jacobian::{jacobian, try_jacobian};
+pub use drive::jvp::{jvp, try_jvp};
+pub use drive::point::{At, BLOCK, Chunk, Chunked, DimOf, Filled, LANES, Point, Seeded, Shape};
+pub use drive::values::Values;
 pub use dual::Dual;
 pub use dual2::Dual2;
 pub use hyper::HyperDual;
@@ -92,6 +104,7 @@ pub use methods::Exponent;
 pub use mixed::{MulAdd, MulMixed};
 pub use nalgebra;
 pub use real::{Base, Real, Real64};
+pub use seed::{FirstOrder, SecondOrder, chunk, extract, seed};
 pub use special::{logsumexp, norm};
 
 /// A dual number over `f64`.

@@ -1,4 +1,5 @@
 //! Tests of the numbers, mirroring `core/src`.
+mod drive_gradient;
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod rules;

@@ -1,0 +1,155 @@
+//! Seeding and extraction: inputs get unit lanes, results give their lanes back.
+//!
+//! The drivers do this for you. Use it directly where a function does not fit them.
+//!
+//! ```
+//! use dualpack_core::{Dual, extract, seed};
+//! let x = [1.0, 2.0, 3.0];
+//! let mut d = [Dual::<f64, 2>::constant(0.0); 3];
+//! // Inputs 1 and 2 get the lanes 0 and 1.
+//! seed(&x, 1, &mut d);
+//! let y = d[0] * d[1] * d[2];
+//! let mut gradient = [0.0; 3];
+//! extract(&y, 1, &mut gradient);
+//! assert_eq!(gradient, [0.0, 3.0, 2.0]);
+//! ```
+
+use core::ops::Range;
+
+use num_traits::One;
+
+use crate::{Dual, Dual2, HyperDual, Lift, Real};
+
+/// A first-order number seen as its tangent lanes: [`Dual`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not carry one batch of first-order tangents",
+    note = "drivers of first derivatives run on `Dual<T, N>`"
+)]
+pub trait FirstOrder: Lift {
+    /// How many lanes there are.
+    const WIDTH: usize;
+    /// The tangents, one per lane.
+    fn tangents(&self) -> &[Self::Inner];
+    /// The tangents, one per lane.
+    fn tangents_mut(&mut self) -> &mut [Self::Inner];
+}
+
+impl<T: Real, const N: usize> FirstOrder for Dual<T, N> {
+    const WIDTH: usize = N;
+    #[inline(always)]
+    fn tangents(&self) -> &[T] {
+        &self.eps
+    }
+    #[inline(always)]
+    fn tangents_mut(&mut self) -> &mut [T] {
+        &mut self.eps
+    }
+}
+
+/// A second-order number seen as a square block of second derivatives: [`HyperDual<T, N, N>`](HyperDual) with two
+/// families of directions, [`Dual2`] with one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not carry a square block of second derivatives",
+    note = "drivers of Hessians run on `HyperDual<T, N, N>` or `Dual2<T, N>`"
+)]
+pub trait SecondOrder: Lift {
+    /// Rows and columns of the block.
+    const WIDTH: usize;
+    /// Whether rows and columns are one family of directions, so that only diagonal blocks can be asked for.
+    const SYMMETRIC: bool;
+    /// Makes this number the independent variable of row `i`.
+    fn seed_row(&mut self, i: usize);
+    /// Makes this number the independent variable of column `j`.
+    fn seed_column(&mut self, j: usize);
+    /// The first derivative in the direction of row `i`.
+    fn first(&self, i: usize) -> Self::Inner;
+    /// The second derivative in the directions of row `i` and column `j`; `j >= i` where the type is symmetric.
+    fn mixed(&self, i: usize, j: usize) -> Self::Inner;
+}
+
+impl<T: Real, const N: usize> SecondOrder for HyperDual<T, N, N> {
+    const WIDTH: usize = N;
+    const SYMMETRIC: bool = false;
+    #[inline(always)]
+    fn seed_row(&mut self, i: usize) {
+        self.eps1[i] = T::one();
+    }
+    #[inline(always)]
+    fn seed_column(&mut self, j: usize) {
+        self.eps2[j] = T::one();
+    }
+    #[inline(always)]
+    fn first(&self, i: usize) -> T {
+        self.eps1[i]
+    }
+    #[inline(always)]
+    fn mixed(&self, i: usize, j: usize) -> T {
+        self.eps12[i][j]
+    }
+}
+
+impl<T: Real, const N: usize> SecondOrder for Dual2<T, N> {
+    const WIDTH: usize = N;
+    const SYMMETRIC: bool = true;
+    #[inline(always)]
+    fn seed_row(&mut self, i: usize) {
+        self.grad[i] = T::one();
+    }
+    #[inline(always)]
+    fn seed_column(&mut self, j: usize) {
+        self.grad[j] = T::one();
+    }
+    #[inline(always)]
+    fn first(&self, i: usize) -> T {
+        self.grad[i]
+    }
+    #[inline(always)]
+    fn mixed(&self, i: usize, j: usize) -> T {
+        self.hess[i][j]
+    }
+}
+
+/// The inputs of the chunk that begins at `start`: `width` of them, fewer at the end.
+#[inline]
+pub fn chunk(start: usize, width: usize, len: usize) -> Range<usize> {
+    start..start.saturating_add(width).min(len)
+}
+
+/// Fills `out` with the point `x`: inputs `start`, `start + 1`, ... get the unit lanes 0, 1, ..., as many as there are
+/// lanes; all others are constants.
+///
+/// # Panics
+/// If `x` and `out` differ in length.
+#[inline]
+#[track_caller]
+pub fn seed<S: FirstOrder>(x: &[S::Inner], start: usize, out: &mut [S]) {
+    fill(x, out);
+    seed_chunk(out, chunk(start, S::WIDTH, x.len()), S::Inner::one());
+}
+
+/// Reads the chunk of a gradient that begins at input `start` from the lanes of `y`.
+#[inline]
+pub fn extract<S: FirstOrder>(y: &S, start: usize, gradient: &mut [S::Inner]) {
+    let inputs = chunk(start, S::WIDTH, gradient.len());
+    for (g, &t) in gradient[inputs].iter_mut().zip(y.tangents()) {
+        *g = t;
+    }
+}
+
+/// Fills `out` with constants.
+#[inline]
+#[track_caller]
+pub(crate) fn fill<S: Lift>(x: &[S::Inner], out: &mut [S]) {
+    assert_eq!(x.len(), out.len(), "the point has {} coordinates, the buffer {}", x.len(), out.len());
+    for (d, &v) in out.iter_mut().zip(x) {
+        *d = S::from_inner(v);
+    }
+}
+
+/// Sets lane k of the k-th input of the chunk: to one before a pass, back to zero after it.
+#[inline(always)]
+pub(crate) fn seed_chunk<S: FirstOrder>(out: &mut [S], inputs: Range<usize>, t: S::Inner) {
+    for (lane, d) in out[inputs].iter_mut().enumerate() {
+        d.tangents_mut()[lane] = t;
+    }
+}
