@@ -111,13 +111,13 @@ pub(crate) fn hypot_first<T: Real>(a: T, b: T, h: T) -> [T; 2] {
 /// h = √(a² + b²), with u = a/h and v = b/h: [v², -uv, u²]/h.
 pub(crate) fn hypot_second<T: Real>(a: T, b: T, h: T) -> [T; 3] {
     let (u, v) = (T::Fns::direction(a, b), T::Fns::direction(b, a));
-    [v * v / h, -(u * v / h), u * u / h]
+    [v * (v / h), -(u * (v / h)), u * (u / h)]
 }
 
 /// u = a/h: [v², -uv]/h.
 pub(crate) fn direction_first<T: Real>(a: T, b: T) -> [T; 2] {
     let (u, v, h) = polar(b, a);
-    [v * v / h, -(u * v / h)]
+    [v * (v / h), -(u * (v / h))]
 }
 
 /// u = a/h: [-3uv², v(2u² - v²), u(2v² - u²)]/h².

@@ -81,7 +81,7 @@ macro_rules! elementary {
         /// The inverse hyperbolic sine.
         asinh(x) y = value::asinh => [asinh_first(x), asinh_second(x)] on [-50.0, -0.5, 0.0, 1e-3, 3.0];
         /// The inverse hyperbolic cosine, accurate near 1. `NaN` below 1; the derivative at 1 is infinite.
-        acosh(x) y = value::acosh => [acosh_first(x), -(x * acosh_first(x)) * (acosh_first(x) * acosh_first(x))] on [1.001, 1.5, 4.0, 1e5];
+        acosh(x) y = value::acosh => [acosh_first(x), acosh_second(x)] on [1.001, 1.5, 4.0, 1e5];
         /// The inverse hyperbolic tangent. `NaN` outside `[-1, 1]`, infinite at `±1`.
         atanh(x) y = value::atanh => [atanh_first(x), ((x + x) * atanh_first(x)) * atanh_first(x)] on [-0.9, -0.2, 0.0, 1e-3, 0.7];
         /// `sin(x)/x`, with value 1 at zero.
@@ -234,10 +234,24 @@ fn asinh_second<T: Real>(x: T) -> T {
     }
 }
 
-/// 1/(√(x - 1) √(x + 1)); infinite at 1.
+/// 1/√(x² - 1), through 1/x where x² may overflow; infinite at 1.
 #[inline(always)]
 fn acosh_first<T: Real>(x: T) -> T {
-    ((x - T::one()).sqrt() * (x + T::one()).sqrt()).recip()
+    if x < lit::<T>(2.0) { ((x - T::one()) * (x + T::one())).sqrt().recip() } else { x.recip() * secant(x) }
+}
+
+/// -x/(x² - 1)^(3/2).
+#[inline(always)]
+fn acosh_second<T: Real>(x: T) -> T {
+    let first = acosh_first(x);
+    if x < lit::<T>(2.0) { -(x * first) * (first * first) } else { -(secant(x) * (first * first)) }
+}
+
+/// x/√(x² - 1) through 1/x.
+#[inline(always)]
+fn secant<T: Real>(x: T) -> T {
+    let r = x.recip();
+    (T::one() - r * r).sqrt().recip()
 }
 
 #[inline(always)]
