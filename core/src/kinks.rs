@@ -5,7 +5,8 @@
 //! - `signum`, `floor`, `ceil`, `round`, `trunc` are constant between their jumps: derivative 0, also at a jump, where
 //!   the value is that of the branch taken.
 //! - `max(a, b)` returns `a` at a tie and `min(a, b)` returns `b`, tangents included, so that
-//!   `max(a, b) + min(a, b) = a + b` also in the tangents. So `max(x, 0)` at `x = 0` has derivative 1, and `max(0, x)`
+//!   `max(a, b) + min(a, b) = a + b` also in the tangents. The operand that was not returned leaves no trace, whatever its
+//!   tangents are. So `max(x, 0)` at `x = 0` has derivative 1, and `max(0, x)`
 //!   has 0: choose the order of the arguments. A `NaN` operand loses against a number, as in the standard library.
 //! - `clamp` returns the argument at both bounds: derivative 1 there.
 //! - `a % b` has derivatives 1 and `-trunc(a/b)`, the branch of the value.
@@ -14,8 +15,8 @@ use num_traits::Float;
 
 use nalgebra::ComplexField;
 
-use crate::Real;
 use crate::rules::lit;
+use crate::{Lift, Real};
 
 /// Functions of one variable with kinks: the grammar of the elementary table.
 macro_rules! kinks {
@@ -40,11 +41,22 @@ macro_rules! kinks {
 /// Functions of two variables with kinks: the grammar of the binary table.
 macro_rules! kinks2 {
     ($emit:ident $($args:tt)*) => { $emit! { [$($args)*]
-        /// The larger of two numbers; `a` at a tie.
+        /// The larger of two numbers, tangents included; the first at a tie, where [`min`](Self::min) is the second, so that
+        /// max + min = a + b in the tangents too. A `NaN` operand loses against a number.
+        ///
+        /// At `x = 0`, `max(x, 0)` is the branch of `x` and `max(0, x)` is the constant: the order of the arguments
+        /// chooses the derivative.
+        ///
+        /// ```
+        /// use dualpack_core::Dual;
+        /// let (x, zero) = (Dual::<f64>::variable(0.0, 0), Dual::constant(0.0));
+        /// assert_eq!(x.max(zero).eps, [1.0]);
+        /// assert_eq!(zero.max(x).eps, [0.0]);
+        /// ```
         max(a, b) y = $crate::kinks::value::max => $crate::kinks::pick($crate::kinks::takes_first_max(a, b)), [T::zero(); 3], on [(1.0, 2.0), (2.0, 1.0)];
-        /// The smaller of two numbers; `b` at a tie.
+        /// The smaller of two numbers, tangents included; the second at a tie. A `NaN` operand loses against a number.
         min(a, b) y = $crate::kinks::value::min => $crate::kinks::pick($crate::kinks::takes_first_min(a, b)), [T::zero(); 3], on [(1.0, 2.0), (2.0, 1.0)];
-        /// The magnitude of `a` with the sign of `b`.
+        /// The magnitude of `a` with the sign of `b`, whose tangents play no part.
         copysign(a, b) y = num_traits::Float::copysign => $crate::kinks::copysign_first(a, b), [T::zero(); 3], on [(3.0, -2.0), (-3.0, -2.0), (-1.0, 4.0)];
         /// The remainder of the division towards zero, with the sign of `a`: the operator `%`.
         rem(a, b) y = $crate::kinks::value::rem => [T::one(), $crate::kinks::rem_quotient(a, b)], [T::zero(); 3], on [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0)];
@@ -113,6 +125,37 @@ pub(crate) fn rem_euclid_quotient<T: Real>(a: T, b: T) -> T {
     } else {
         truncated - T::one()
     }
+}
+
+/// f(a, b) on a piece where it is y = f_a a + f_b b with constants f_a, f_b: an operand whose factor is 0 leaves no
+/// trace, a factor ±1 keeps every part of its operand as it is.
+#[inline]
+pub(crate) fn piece<D: Lift>(a: D, b: D, y: D::Inner, [fa, fb]: [D::Inner; 2]) -> D {
+    let (zero, one) = (num_traits::zero::<D::Inner>(), num_traits::one::<D::Inner>());
+    let only = |x: D, factor: D::Inner| {
+        if factor == one {
+            x.with_inner(y)
+        } else if factor == -one {
+            (-x).with_inner(y)
+        } else {
+            x.chain(y, || factor, || zero)
+        }
+    };
+    if y.is_nan() {
+        poisoned(a, y)
+    } else if fb == zero {
+        only(a, fa)
+    } else if fa == zero {
+        only(b, fb)
+    } else {
+        a.chain2(b, y, || [fa, fb], || [zero; 3])
+    }
+}
+
+/// The value `y`, which is `NaN`, with `NaN` in every part.
+#[inline]
+pub(crate) fn poisoned<D: Lift>(x: D, y: D::Inner) -> D {
+    x.chain(y, || y, || y)
 }
 
 /// The float functions behind the rows.

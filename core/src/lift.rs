@@ -145,12 +145,22 @@ pub fn lift_taylor<D: Real>(x: D, derivatives: &[D::Base]) -> D {
         D::ORDER,
         derivatives.len()
     );
+    let value = derivatives[0];
+    if value.partial_cmp(&value).is_none() {
+        // A NaN value has NaN lanes.
+        return D::from_base(value) * x;
+    }
+    // Horner's scheme: f_k/k! + h (f_{k+1}/(k+1)! + h (...)). Strong zeros, because an infinite derivative meets the
+    // value 0 of h in every step.
     let h = x - D::from_base(x.base());
-    let mut y = D::from_base(derivatives[D::ORDER]);
+    let mut factorial: D::Base = num_traits::one();
+    for k in 2..=D::ORDER {
+        factorial *= nalgebra::convert(k as f64);
+    }
+    let mut y = D::from_base(derivatives[D::ORDER] / factorial);
     for k in (0..D::ORDER).rev() {
-        // f_k + h/(k+1) (f_{k+1} + h/(k+2) (...))
-        let step: D = nalgebra::convert(1.0 / (k as f64 + 1.0));
-        y = D::from_base(derivatives[k]) + h * step * y;
+        factorial /= nalgebra::convert(k as f64 + 1.0);
+        y = D::from_base(derivatives[k] / factorial) + y.strong_mul(h);
     }
     y
 }

@@ -1,7 +1,7 @@
 //! The functions as inherent methods of every dual type, so that `x.sqrt()` needs no import and is never ambiguous.
 
-use crate::kinks::{kinks, kinks2};
-use crate::ops::numbers;
+use crate::kinks::{kinks, kinks2, poisoned};
+use crate::ops::{Arith, numbers};
 use crate::rules::{Elementary, Lifted, binary, elementary, lit};
 use crate::special::{special, special_orders};
 use crate::{Base, Dual, Dual2, HyperDual, Lift, Real};
@@ -88,6 +88,9 @@ macro_rules! methods {
             #[inline]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
                 let value = self.value.mul_add(a.value, b.value);
+                if Real::is_nan(value) {
+                    return poisoned(self, value);
+                }
                 let product = if value.is_finite() {
                     self * a
                 } else {
@@ -105,6 +108,8 @@ macro_rules! methods {
                     lo
                 } else if self > hi {
                     hi
+                } else if self.is_nan() {
+                    self * Self::from_base(self.base())
                 } else {
                     self
                 }
@@ -113,13 +118,13 @@ macro_rules! methods {
             /// Radians to degrees.
             #[inline]
             pub fn to_degrees(self) -> Self {
-                self * Self::constant(lit(180.0 / core::f64::consts::PI))
+                Arith::scale(&self, lit(180.0 / core::f64::consts::PI))
             }
 
             /// Degrees to radians.
             #[inline]
             pub fn to_radians(self) -> Self {
-                self * Self::constant(lit(core::f64::consts::PI / 180.0))
+                Arith::scale(&self, lit(core::f64::consts::PI / 180.0))
             }
 
             /// Whether the value is finite; tangents are not looked at ([`Real::all_finite`] does).

@@ -185,12 +185,12 @@ macro_rules! others {
         }
         impl<T: Real, $($gen)*> Sum for $Type<T, $($arg),*> {
             fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
-                iter.fold(Self::constant(T::zero()), |a, b| a + b)
+                iter.fold(Self::constant(T::empty_sum()), |a, b| a + b)
             }
         }
         impl<'r, T: Real, $($gen)*> Sum<&'r $Type<T, $($arg),*>> for $Type<T, $($arg),*> {
             fn sum<I: Iterator<Item = &'r Self>>(iter: I) -> Self {
-                iter.fold(Self::constant(T::zero()), |a, b| a + b)
+                iter.fold(Self::constant(T::empty_sum()), |a, b| a + b)
             }
         }
         impl<T: Real, $($gen)*> Product for $Type<T, $($arg),*> {

@@ -23,7 +23,7 @@ macro_rules! real_method {
 ///
 /// The trait is closed in effect: [`Real::Fns`] can only be named inside this crate, and the operators that mix a
 /// dual number with a plain float rely on no dual ever being a `Base`.
-pub trait Base: Real<Base = Self> + num_traits::FromPrimitive {}
+pub trait Base: Real<Base = Self> + num_traits::FromPrimitive + core::iter::Sum {}
 
 /// A real scalar that functions can be written against once: a float or any (nested) dual number.
 ///
@@ -157,6 +157,12 @@ pub trait Real: RealField + Copy {
         b.partial_cmp(&b).is_none()
     }
 
+    /// The sum of no numbers, as the standard library has it for floats: adding it changes no bit, not even of -0.
+    #[doc(hidden)]
+    fn empty_sum() -> Self {
+        Self::from_base(core::iter::empty::<Self::Base>().sum())
+    }
+
     special!(real_method);
     special_orders!(real_method);
 }
@@ -192,7 +198,11 @@ impl<T> Real64 for T where
 /// lanes would differ from N runs with one lane.
 macro_rules! muladd {
     ($x:expr, $y:expr, $z:expr) => {
-        if cfg!(target_feature = "fma") { num_traits::Float::mul_add($x, $y, $z) } else { $x * $y + $z }
+        if cfg!(any(target_feature = "fma", all(target_arch = "aarch64", target_feature = "neon"))) {
+            num_traits::Float::mul_add($x, $y, $z)
+        } else {
+            $x * $y + $z
+        }
     };
 }
 

@@ -3,7 +3,7 @@
 use crate::kinks::{kinks, kinks2};
 use crate::rules::{Elementary, Leaf, Lifted, binary, elementary};
 use crate::special::special;
-use crate::{Dual, Dual2, HyperDual};
+use crate::{Dual, Dual2, HyperDual, Real};
 
 /// One level of duals.
 pub type D1 = Dual<f64, 1>;
@@ -87,3 +87,28 @@ pub const UNARY: &[&[Unary]] = &[ELEMENTARY, KINKS, SPECIAL];
 
 /// All functions of two variables.
 pub const BINARY: &[&[Binary]] = &[SMOOTH2, KINKS2];
+
+macro_rules! visits {
+    ([$visit:ident, $T:ident] $( $(#[$doc:meta])* $name:ident($x:ident) $y:ident = $value:path => [$first:expr, $second:expr] on [$($s:expr),*]; )*) => {
+        $( $visit(stringify!($name), &[$($s),*], <$T::Fns as Elementary<$T>>::$name); )*
+    };
+}
+
+macro_rules! visits2 {
+    ([$visit:ident, $T:ident] $( $(#[$doc:meta])* $name:ident($a:ident, $b:ident) $y:ident = $value:path => $first:expr, $second:expr, on [$($s:expr),*]; )*) => {
+        $( $visit(stringify!($name), &[$($s),*], <$T::Fns as Elementary<$T>>::$name); )*
+    };
+}
+
+/// Calls `visit` with the name, the sample points and the function of every row of one variable, in any scalar.
+pub fn unary<T: Real>(mut visit: impl FnMut(&'static str, &'static [f64], fn(T) -> T)) {
+    elementary!(visits visit, T);
+    kinks!(visits visit, T);
+    special!(visits visit, T);
+}
+
+/// Calls `visit` with the name, the sample points and the function of every row of two variables, in any scalar.
+pub fn binary<T: Real>(mut visit: impl FnMut(&'static str, &'static [(f64, f64)], fn(T, T) -> T)) {
+    binary!(visits2 visit, T);
+    kinks2!(visits2 visit, T);
+}

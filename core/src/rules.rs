@@ -22,7 +22,7 @@ use num_traits::Float;
 
 use crate::kinks::{kinks, kinks2};
 use crate::special::{self, scaled, special, special_orders};
-use crate::{Lift, Real, cardinal, plane, pow};
+use crate::{Lift, Real, cardinal, kinks, plane, pow};
 
 /// The constant `c` in any scalar.
 #[inline(always)]
@@ -355,6 +355,22 @@ macro_rules! lifted2 {
     };
 }
 
+/// Functions of two variables that are linear between their kinks: operands with a zero factor are not looked at.
+macro_rules! pieces2 {
+    ([] $( $(#[$doc:meta])* $name:ident($a:ident, $b:ident) $y:ident = $value:path => $first:expr, $second:expr, on [$($s:expr),*]; )*) => {
+        $(
+            #[inline]
+            fn $name(left: T, right: T) -> T {
+                #[inline(always)]
+                fn first<T: Real>($a: T, $b: T) -> [T; 2] { $first }
+                let ($a, $b) = (left.inner(), right.inner());
+                let $y = <T::Inner as Real>::Fns::$name($a, $b);
+                kinks::piece(left, right, $y, first($a, $b))
+            }
+        )*
+    };
+}
+
 /// The elementary and special functions of the scalar `T`: the columns of the tables, as associated functions
 /// without a receiver, so that they never compete with the methods of nalgebra's traits.
 pub trait Elementary<T: Real> {
@@ -399,5 +415,5 @@ impl<T: Lift> Elementary<T> for Lifted {
     special!(lifted);
     special_orders!(lifted);
     binary!(lifted2);
-    kinks2!(lifted2);
+    kinks2!(pieces2);
 }
