@@ -45,14 +45,17 @@
 //! # What the numbers promise
 //!
 //! - The value is the computation in floats, bit for bit. Named exceptions where ours differs from the standard
-//!   library: `acosh` (accurate near 1), `powi` (the same multiplication chain everywhere), `max` and `min` (a tie rule).
-//!   In generic code a call on `f64` itself goes to nalgebra's method, that is to the standard library.
+//!   library: `acosh` (accurate near 1), `asinh` (finite up to the largest float), `atanh` (accurate near -1), `powi`
+//!   (the same multiplication chain everywhere), `max` and `min` (a tie rule), `sinc` at infinity and `cosc`, `coshc`
+//!   at zero (the limits). In generic code a call on `f64` itself goes to nalgebra's method, that is to the standard
+//!   library.
 //! - Comparison looks at the value only, so the control flow is that of the floating-point run; [`Real::same`] and
 //!   [`assert_dual_eq!`] look at every part.
 //! - A tangent that is zero stays zero through a function whose derivative is infinite there: `sqrt(0)` of a constant
 //!   is a constant. A tangent that is not zero gives the one-sided limit (an infinity) or `NaN`. The operators
 //!   `+ - * /` follow IEEE arithmetic in every part.
-//! - A `NaN` value has `NaN` tangents; a `NaN` in one lane stays in its lane.
+//! - A function whose value is `NaN` has `NaN` tangents, and so has a quotient; sums work part by part (`inf - inf` is
+//!   `NaN` in the value alone). A `NaN` in one lane stays in its lane.
 //! - Kinks have one documented convention each: see [`Dual::abs`], [`Dual::max`], [`Dual::floor`], [`Dual::rem`].
 //! - `N` lanes are `N` runs with one lane, bit for bit.
 #![cfg_attr(not(feature = "std"), no_std)]

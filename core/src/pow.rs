@@ -156,28 +156,23 @@ fn less<T: Real>(a: T, b: T, k: f64) -> T {
     corrected(T::Fns::powd(a, less), a, lost(b.base(), k.base(), less.base()))
 }
 
-/// a^b ln a in floats; 0 at a = 0, b > 0 (case 4).
+/// a^b ln a in floats; 0 at a = 0, b > 0 (case 4) and at a = inf, b < 0.
 pub(crate) fn log_slope<F: Float>(a: F, b: F) -> F {
-    if a.is_zero() && b > F::zero() { F::zero() } else { a.powf(b) * a.ln() }
+    let y = a.powf(b);
+    if y.is_zero() && (a.is_zero() || a == F::infinity()) { y } else { y * a.ln() }
 }
 
 /// a^b: [b a^(b-1), a^b ln a].
 #[inline(always)]
 pub(crate) fn powd_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
-    let in_b = if T::ORDER > 0 {
-        T::Fns::pow_log(a, b)
-    } else if a == T::zero() && b > T::zero() {
-        T::zero()
-    } else {
-        y * a.ln()
-    };
+    let in_b = if T::ORDER > 0 { T::Fns::pow_log(a, b) } else { times(a, y, a.ln()) };
     [T::Fns::pow_slope(a, b), in_b]
 }
 
 /// a^b: [b (b-1) a^(b-2), a^(b-1) (1 + b ln a), a^b ln² a].
 pub(crate) fn powd_second<T: Real>(a: T, b: T, y: T) -> [T; 3] {
     let [aa, ab] = slope_first(a, b);
-    let [_, bb] = log_slope_first(a, b, y * a.ln());
+    let [_, bb] = log_slope_first(a, b, times(a, y, a.ln()));
     [aa, ab, bb]
 }
 
@@ -191,27 +186,33 @@ pub(crate) fn slope_second<T: Real>(a: T, b: T) -> [T; 3] {
     let (one, two, l) = (T::one(), lit::<T>(2.0), a.ln());
     [
         less(a, b, 3.0).strong_mul(b * (b - one) * (b - two)),
-        less(a, b, 2.0) * ((b - one) * T::Fns::one_plus_log(a, b) + b),
-        less(a, b, 1.0) * l * (two + b * l),
+        times(a, less(a, b, 2.0), (b - one) * T::Fns::one_plus_log(a, b) + b),
+        times(a, times(a, less(a, b, 1.0), l), two + b * l),
     ]
 }
 
 /// y = a^b ln a: [a^(b-1) (1 + b ln a), a^b ln² a].
 pub(crate) fn log_slope_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
-    let second = if a == T::zero() && b > T::zero() { T::zero() } else { y * a.ln() };
-    [mixed(a, b), second]
+    [mixed(a, b), times(a, y, a.ln())]
 }
 
 /// a^b ln a: [a^(b-2) (b - 1 + b + b (b-1) ln a), a^(b-1) ln a (2 + b ln a), a^b ln³ a].
 pub(crate) fn log_slope_second<T: Real>(a: T, b: T) -> [T; 3] {
     let [_, aab, abb] = slope_second(a, b);
     let l = a.ln();
-    [aab, abb, T::Fns::powd(a, b) * l * l * l]
+    [aab, abb, times(a, times(a, times(a, T::Fns::powd(a, b), l), l), l)]
 }
 
 /// a^(b-1) (1 + b ln a): at a = 0 the limit is 0 for b > 1 and -inf for 0 < b <= 1.
 fn mixed<T: Real>(a: T, b: T) -> T {
-    if a == T::zero() && b > T::one() { T::zero() } else { less(a, b, 1.0) * T::Fns::one_plus_log(a, b) }
+    times(a, less(a, b, 1.0), T::Fns::one_plus_log(a, b))
+}
+
+/// A power of `a` times a factor with ln a in it. Where the logarithm is infinite, at 0 and at infinity, a power that
+/// is 0 beats it; its tangents, which may not be 0, still meet the infinite factor.
+#[inline(always)]
+fn times<T: Real>(a: T, power: T, log: T) -> T {
+    if a == T::zero() || !a.is_finite() { log.strong_mul(power) } else { power * log }
 }
 
 /// 1 + b ln a in floats. Where the sum cancels, ln a is computed with a correction term.

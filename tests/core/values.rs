@@ -145,8 +145,15 @@ fn floats_are_the_standard_library() {
         found += 1;
         for &x in POINTS.iter().chain(samples) {
             let x = black_box(x);
-            if name == "asinh" && x.abs() > 1e154 && x.is_finite() {
-                continue; // named exception: the standard library overflows near the largest float
+            // Named exceptions: the standard library overflows below the largest float, and cancels near -1.
+            let better = match name {
+                "asinh" => x.abs() > 1e154 && x.is_finite(),
+                "atanh" => x < 0.0,
+                _ => false,
+            };
+            if better {
+                assert!((f(x) - std(x)).abs() <= 1e-9 * f(x).abs() || std(x).is_infinite() || f(x).is_nan());
+                continue;
             }
             assert!(same_bits(f(x), std(x)), "{name}({x:e}): {:e} and {:e}", f(x), std(x));
         }
@@ -184,6 +191,7 @@ fn named_exceptions_are_right_where_std_is_not() {
     assert!((at(1.0 + f64::EPSILON).acosh().value / (2.0 * f64::EPSILON).sqrt() - 1.0).abs() < 1e-15);
     assert_eq!(at(f64::MAX).asinh().value, 710.475_860_073_943_9);
     assert_eq!(at(f64::MIN).asinh().value, -710.475_860_073_943_9);
+    assert_eq!(at(-0.999).atanh().value, -at(0.999).atanh().value);
     assert_eq!(at(f64::MAX).acosh().value, 710.475_860_073_943_9);
     assert_eq!(at(1.1).powi(3).value, 1.1 * (1.1 * 1.1));
     assert_eq!(Dual::<f32>::variable(3e38, 0).asinh().value, 89.289_99);
