@@ -237,7 +237,11 @@ fn asinh_second<T: Real>(x: T) -> T {
 /// 1/√(x² - 1), through 1/x where x² may overflow; infinite at 1.
 #[inline(always)]
 fn acosh_first<T: Real>(x: T) -> T {
-    if x < lit::<T>(2.0) { ((x - T::one()) * (x + T::one())).sqrt().recip() } else { x.recip() * secant(x) }
+    if x < lit::<T>(2.0) {
+        (x - T::one()).sqrt().recip() * (x + T::one()).sqrt().recip()
+    } else {
+        x.recip() * secant(x)
+    }
 }
 
 /// -x/(x² - 1)^(3/2).
