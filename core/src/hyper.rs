@@ -68,8 +68,8 @@ impl<T: Real, const M: usize, const N: usize> HyperDual<T, M, N> {
 
     /// Applies `f` to the mixed parts, row by row.
     #[inline(always)]
-    fn rows(mut f: impl FnMut(usize) -> [T; N]) -> [[T; N]; M] {
-        core::array::from_fn(|i| f(i))
+    fn rows(f: impl FnMut(usize) -> [T; N]) -> [[T; N]; M] {
+        core::array::from_fn(f)
     }
 }
 

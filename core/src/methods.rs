@@ -32,6 +32,8 @@ macro_rules! method2 {
         $(
             $(#[$doc])*
             #[inline]
+            // `rem` is the operator's function too; the method needs no import and says what it does at its kinks.
+            #[allow(clippy::should_implement_trait)]
             pub fn $name(self, other: Self) -> Self {
                 <Lifted as Elementary<Self>>::$name(self, other)
             }
