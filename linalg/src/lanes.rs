@@ -15,7 +15,7 @@ use nalgebra::{ComplexField, Const, DMatrixView, DMatrixViewMut, Dyn};
 use crate::flags::{Trans, Uplo};
 use crate::lapack::Lapack;
 use crate::routine::Parts;
-use crate::scalar::TangentBatch;
+use crate::scalar::{BaseOf, TangentBatch};
 
 /// The part of a matrix that an operand consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,14 @@ impl<P: Lapack> Lanes<'_, P> {
         }
     }
 
+    /// `Σ c X`, with the coefficients applied to every part of the entries.
+    pub(crate) fn combine(&mut self, terms: &[(BaseOf<P>, &Lanes<'_, P>)]) {
+        self.data.fill(P::zero());
+        for (c, x) in terms {
+            self.data.iter_mut().zip(x.data.iter()).for_each(|(y, &x)| *y += x.times(*c));
+        }
+    }
+
     /// Column `j` of lane `k`.
     pub(crate) fn column(&self, k: usize, j: usize) -> &[P] {
         let start = self.rows * (k + self.lanes * j);
@@ -145,6 +153,13 @@ impl<P: Lapack> Lanes<'_, P> {
     pub(crate) fn column_mut(&mut self, k: usize, j: usize) -> &mut [P] {
         let start = self.rows * (k + self.lanes * j);
         &mut self.data[start..start + self.rows]
+    }
+
+    /// Columns `p < j` of lane `k`, the second one to be written.
+    pub(crate) fn column_pair_mut(&mut self, k: usize, p: usize, j: usize) -> (&[P], &mut [P]) {
+        let (first, second) = (self.rows * (k + self.lanes * p), self.rows * (k + self.lanes * j));
+        let (before, after) = self.data.split_at_mut(second);
+        (&before[first..first + self.rows], &mut after[..self.rows])
     }
 
     /// Entry `(i, j)` of lane `k`.
@@ -269,6 +284,14 @@ pub(crate) fn poison_lanes<D: TangentBatch>(part: Part, out: &mut DMatrixViewMut
         for i in rows {
             (0..D::TANGENTS).for_each(|k| to[i].set_lane(k, nan));
         }
+    }
+}
+
+/// Makes every tangent of an entry NaN whose value has overflowed: no derivative is left of it.
+pub(crate) fn poison_overflow<D: TangentBatch>(out: &mut DMatrixViewMut<'_, D>) {
+    let nan = D::Primal::all_nan();
+    for x in out.iter_mut().filter(|x| !x.value_is_finite()) {
+        (0..D::TANGENTS).for_each(|k| x.set_lane(k, nan));
     }
 }
 

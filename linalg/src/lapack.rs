@@ -1,6 +1,8 @@
 //! The trait [`Lapack`]: a scalar that has every routine.
 
-use crate::routine::{Gemm, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs};
+use crate::routine::{
+    Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
+};
 use crate::scalar::Scalar;
 
 /// Makes the list of routine traits into one trait. A new routine is its file under `routine/` and one word here.
@@ -37,4 +39,4 @@ macro_rules! lapack {
     };
 }
 
-lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs);
+lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gebal Gebak);

@@ -4,6 +4,7 @@
 #[cfg(all(feature = "netlib", not(feature = "system")))]
 use netlib_src as _;
 
+mod balance;
 mod cholesky;
 mod error;
 mod ffi;
@@ -20,6 +21,7 @@ mod scalar;
 mod scratch;
 mod shape;
 
+pub use balance::{Balanced, balance};
 pub use cholesky::Cholesky;
 pub use error::Error;
 pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};

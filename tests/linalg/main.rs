@@ -6,8 +6,11 @@ mod support;
 mod laws;
 
 mod bad_input;
+mod balance;
 mod cholesky;
 mod complex;
+mod gebak;
+mod gebal;
 mod level3;
 #[cfg(feature = "num-dual")]
 mod num_dual;

@@ -1,15 +1,31 @@
 //! Balancing.
 //!
-//! `B = D⁻¹ Pᵀ A P D`, LAPACK: dgebal, sgebal, zgebal, cgebal.
+//! `B = D⁻¹ Pᵀ A P D`, LAPACK: dgebal, sgebal, zgebal, cgebal. The permutation `P` and the powers of two `D` are
+//! discrete: they come from the primal and have no tangents, so that the rule is the same transformation,
+//!
+//! ```text
+//! dB = D⁻¹ Pᵀ dA P D
+//! ```
+//!
+//! exact in floating point, for all of `dA`: where `B` is zero by structure (below the diagonal, outside the rows and
+//! columns `ilo..=ihi`) the tangent need not be, and code that goes on with the block `ilo..=ihi` alone loses it. The
+//! interchanges are made in LAPACK's order, n down to `ihi + 1`, then 1 up to `ilo - 1`; in general they do not
+//! commute.
+//!
+//! Where a test of the algorithm is a tie the map from `A` to `B` jumps; a function that does not change under
+//! similarity, such as the exponential of `B` transformed back, is smooth there and its derivative right.
 
-use nalgebra::DMatrixViewMut;
-use num_traits::One;
+use nalgebra::{ComplexField, DMatrixViewMut, RealField, try_convert};
+use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::ffi;
 use crate::flags::BalanceJob;
-use crate::routine::native;
-use crate::scalar::{BaseOf, Scalar};
+use crate::lanes::{Part, gather_primal, scatter_primal};
+use crate::routine::{Parts, native};
+use crate::scalar::{BaseOf, Scalar, TangentBatch};
+use crate::scratch::with_scratch;
+use crate::shape::square;
 
 /// What balancing did, in LAPACK's terms; all indices are 1-based.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +39,80 @@ pub struct Balance<R> {
     pub scale: Vec<R>,
 }
 
+impl<R: RealField + Copy> Balance<R> {
+    /// The interchanges of rows and columns, 0-based, in the order in which balancing made them.
+    pub(crate) fn interchanges(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        let index = |j: usize| (j, try_convert::<R, f64>(self.scale[j]).unwrap_or(0.0) as usize - 1);
+        (self.ihi..self.scale.len()).rev().chain(0..self.ilo.saturating_sub(1)).map(index)
+    }
+
+    /// The diagonal entry `j`, 0-based, of `D`.
+    pub(crate) fn factor(&self, j: usize) -> R {
+        if j + 1 >= self.ilo && j < self.ihi { self.scale[j] } else { R::one() }
+    }
+}
+
+/// `X ← D⁻¹ Pᵀ X P D`, in every part of the entries.
+pub(crate) fn transform<P: Parts>(balance: &Balance<BaseOf<P>>, mut x: DMatrixViewMut<'_, P>) {
+    for (i, j) in balance.interchanges() {
+        x.swap_rows(i, j);
+        x.swap_columns(i, j);
+    }
+    scale(x, |j| balance.factor(j));
+}
+
+/// `X ← P D X D⁻¹ Pᵀ`, in every part of the entries: the inverse of [`transform`].
+pub(crate) fn transform_back<P: Parts>(balance: &Balance<BaseOf<P>>, mut x: DMatrixViewMut<'_, P>) {
+    scale(x.as_view_mut(), |j| BaseOf::<P>::one() / balance.factor(j));
+    for (i, j) in balance.interchanges().rev() {
+        x.swap_rows(i, j);
+        x.swap_columns(i, j);
+    }
+}
+
+/// Entry `(i, j)` times `d_j / d_i`. The factors are powers of two, at most 2^±970 by LAPACK's guards.
+fn scale<P: Parts>(mut x: DMatrixViewMut<'_, P>, d: impl Fn(usize) -> BaseOf<P>) {
+    let one = BaseOf::<P>::one();
+    for j in 0..x.ncols() {
+        let right = d(j);
+        for i in 0..x.nrows() {
+            let left = one / d(i);
+            let both = right * left;
+            if both == one {
+                continue;
+            }
+            let entry = &mut x[(i, j)];
+            *entry = if both.is_finite() && both > BaseOf::<P>::zero() {
+                entry.times(both)
+            } else {
+                // Together the factors leave the range where the scaled entry may well lie inside it.
+                entry.times(right).times(left)
+            };
+        }
+    }
+}
+
 /// Balancing.
 pub trait Gebal: Scalar {
     /// Overwrites `A` by the permuted and scaled matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `A` is square, [`Error::NonFinite`] for NaN or infinity.
+    /// [`Error::Shape`] unless `A` is square, [`Error::NonFinite`] for NaN or infinity (but [`BalanceJob::None`] does
+    /// not look at `A`).
+    ///
+    /// ```
+    /// use dualpack_core::Dual64;
+    /// use dualpack_linalg::{BalanceJob, Gebal};
+    /// use nalgebra::DMatrix;
+    ///
+    /// // [1, 0; 1024 + t, 1]: rows and columns 1 and 2 are interchanged; nothing is left to scale.
+    /// let c = Dual64::<1>::constant;
+    /// let mut a = DMatrix::from_row_slice(2, 2, &[c(1.0), c(0.0), Dual64::new(1024.0, [1.0]), c(1.0)]);
+    /// let balance = Dual64::gebal(BalanceJob::Both, a.as_view_mut())?;
+    /// assert_eq!((balance.ilo, balance.ihi), (1, 1));
+    /// assert_eq!((a[(0, 1)].value, a[(0, 1)].eps), (1024.0, [1.0]));
+    /// # Ok::<(), dualpack_linalg::Error>(())
+    /// ```
     fn gebal(job: BalanceJob, a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error>;
 }
 
@@ -39,3 +123,18 @@ native!(Gebal {
         Ok(Balance { ilo, ihi, scale })
     }
 });
+
+impl<D: TangentBatch> Gebal for D {
+    fn gebal(job: BalanceJob, mut a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error> {
+        let n = square("gebal", a.shape())?;
+        with_scratch::<D::Primal, _>(n * n, |buffer| {
+            let mut primal = DMatrixViewMut::from_slice(buffer, n, n);
+            gather_primal(&a.as_view(), Part::All, &mut primal);
+            let balance = D::Primal::gebal(job, primal.as_view_mut())?;
+            // Tangents and values alike; then the values as LAPACK has them.
+            transform(&balance, a.as_view_mut());
+            scatter_primal(&primal.as_view(), Part::All, &mut a);
+            Ok(balance)
+        })
+    }
+}

@@ -31,6 +31,8 @@ pub use trmm::Trmm;
 pub use trsm::Trsm;
 pub use trtrs::Trtrs;
 
+pub(crate) use gebal::{transform, transform_back};
+pub(crate) use getrs::solve as lu_solve;
 pub(crate) use potrf::pushforward as potrf_pushforward;
 
 /// Writes the implementations for the four scalars that LAPACK computes with.
