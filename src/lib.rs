@@ -9,7 +9,7 @@ pub use dualpack_core::{
     seed, try_derivative, try_gradient, try_hessian, try_jacobian, try_jvp, try_second_derivative,
 };
 pub use dualpack_linalg::{
-    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Error, Gebak, Gebal, Gemm, Getrf, Getri, Getrs,
-    Interleaved, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch, Trans, Trmm, Trsm,
-    Trtrs, Uplo, Workspace, balance,
+    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Error, Expm, Exponential, Gebak, Gebal, Gemm,
+    Getrf, Getri, Getrs, Interleaved, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch,
+    Trans, Trmm, Trsm, Trtrs, Uplo, Workspace, balance, expm,
 };

@@ -1,5 +1,6 @@
 //! The trait [`Lapack`]: a scalar that has every routine.
 
+use crate::function::Expm;
 use crate::routine::{
     Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
 };
@@ -39,4 +40,4 @@ macro_rules! lapack {
     };
 }
 
-lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gebal Gebak);
+lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gebal Gebak Expm);

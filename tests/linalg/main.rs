@@ -9,6 +9,7 @@ mod bad_input;
 mod balance;
 mod cholesky;
 mod complex;
+mod expm;
 mod gebak;
 mod gebal;
 mod level3;

@@ -1,0 +1,6 @@
+//! Functions of matrices, built on the routines.
+
+pub(crate) mod expm;
+pub(crate) mod pade;
+
+pub use expm::Expm;
