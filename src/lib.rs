@@ -13,3 +13,8 @@ pub use dualpack_linalg::{
     Getrf, Getri, Getrs, Interleaved, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch,
     Trans, Trmm, Trsm, Trtrs, Uplo, Workspace, balance, expm,
 };
+
+/// The examples of the README are tests too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
