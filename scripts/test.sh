@@ -38,9 +38,9 @@ awk -v expected="$expected" -v status="$status" '
     # First file: what was built.
     NR == FNR { if ($1 == "Executable") { built[$NF] = $0; binaries++ } next }
     # Second file: what ran.
-    $1 == "Running" && $NF ~ /^\(.*\)$/ { close_binary(); binary = $0; ran[$NF] = 1; next }
-    $1 == "Doc-tests"                   { close_binary(); binary = $0; docs++; next }
-    /^running [0-9]+ tests?$/           { close_group(); announced = $2; next }
+    $1 == "Running" && $NF ~ /^\(.*\)$/ { close_binary(); binary = $2 " " $3 " " $NF; ran[$NF] = 1; next }
+    $1 == "Doc-tests"                   { close_binary(); binary = $0; sub(/^ +/, "", binary); docs++; next }
+    /^running [0-9]+ tests?$/           { close_group(); announced = $2; groups++; next }
     # test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
     # (a test that prints without a newline may push this behind its own text)
     match($0, /test result: (ok|FAILED)\. [0-9]+ passed; [0-9]+ failed; [0-9]+ ignored; [0-9]+ measured;/) {
@@ -50,7 +50,7 @@ awk -v expected="$expected" -v status="$status" '
             complain(binary ": announced " announced " tests, accounted for " word[4] + word[6] + word[8] + word[10])
         if (word[3] != "ok.") complain(binary ": " $0)
         announced = -1
-        groups++; passed += word[4]; failed += word[6]; ignored += word[8]
+        passed += word[4]; failed += word[6]; ignored += word[8]
     }
     END {
         close_binary()
