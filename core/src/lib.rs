@@ -92,12 +92,29 @@ mod seed;
 mod serde;
 mod special;
 
-pub use drive::derivative::{derivative, second_derivative, try_derivative, try_second_derivative};
-pub use drive::gradient::{gradient, try_gradient};
-pub use drive::hessian::{hessian, try_hessian};
-pub use drive::jacobian::{jacobian, try_jacobian};
-pub use drive::jvp::{jvp, try_jvp};
+#[cfg(feature = "alloc")]
+pub use drive::blocks::{BlockJacobian, Blocks, Layout, jacobian_blocks, try_jacobian_blocks};
+pub use drive::derivative::{
+    derivative, derivative_into, second_derivative, second_derivative_into, try_derivative,
+    try_derivative_into, try_second_derivative, try_second_derivative_into,
+};
+pub use drive::gradient::{Gradient, gradient, gradient_into, try_gradient, try_gradient_into};
+pub use drive::hessian::{Hessian, hessian, hessian_into, try_hessian, try_hessian_into};
+pub use drive::jacobian::{Jacobian, jacobian, jacobian_into, try_jacobian, try_jacobian_into};
+#[cfg(feature = "alloc")]
+pub use drive::jacobian::{jacobian_inplace, try_jacobian_inplace};
+pub use drive::jvp::{
+    Linearized, directional, jvp, jvp_batch, jvp_into, linearize, try_directional, try_jvp, try_jvp_batch,
+    try_jvp_into,
+};
+pub use drive::manifold::{seed_rotation, seed_se3, seed_so3};
+pub use drive::nth::{Nest, Order, nth_derivative, try_nth_derivative};
 pub use drive::point::{At, BLOCK, Chunk, Chunked, DimOf, Filled, LANES, Point, Seeded, Shape};
+pub use drive::products::{
+    hvp, hvp_into, laplacian, laplacian_into, partial_hessian, try_hvp, try_hvp_into, try_laplacian,
+    try_laplacian_into, try_partial_hessian, try_vhv, vhv,
+};
+pub use drive::progress::Stopped;
 pub use drive::values::Values;
 pub use dual::Dual;
 pub use dual2::Dual2;

@@ -46,41 +46,50 @@ impl<T: Real, const N: usize> FirstOrder for Dual<T, N> {
     }
 }
 
-/// A second-order number seen as a square block of second derivatives: [`HyperDual<T, N, N>`](HyperDual) with two
-/// families of directions, [`Dual2`] with one.
+/// A second-order number seen as a block of second derivatives: [`HyperDual<T, M, N>`](HyperDual) with two families of
+/// directions, [`Dual2`] with one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not carry a square block of second derivatives",
-    note = "drivers of Hessians run on `HyperDual<T, N, N>` or `Dual2<T, N>`"
+    message = "`{Self}` does not carry a block of second derivatives",
+    note = "drivers of second derivatives run on `HyperDual<T, M, N>` or `Dual2<T, N>`"
 )]
 pub trait SecondOrder: Lift {
-    /// Rows and columns of the block.
-    const WIDTH: usize;
+    /// Rows of the block.
+    const ROWS: usize;
+    /// Columns of the block.
+    const COLUMNS: usize;
     /// Whether rows and columns are one family of directions, so that only diagonal blocks can be asked for.
     const SYMMETRIC: bool;
     /// Makes this number the independent variable of row `i`.
     fn seed_row(&mut self, i: usize);
-    /// Makes this number the independent variable of column `j`.
-    fn seed_column(&mut self, j: usize);
+    /// Makes `t` the tangent of this number in column `j`.
+    fn seed_column(&mut self, j: usize, t: Self::Inner);
     /// The first derivative in the direction of row `i`.
-    fn first(&self, i: usize) -> Self::Inner;
+    fn row(&self, i: usize) -> Self::Inner;
+    /// The first derivative in the direction of column `j`.
+    fn column(&self, j: usize) -> Self::Inner;
     /// The second derivative in the directions of row `i` and column `j`; `j >= i` where the type is symmetric.
     fn mixed(&self, i: usize, j: usize) -> Self::Inner;
 }
 
-impl<T: Real, const N: usize> SecondOrder for HyperDual<T, N, N> {
-    const WIDTH: usize = N;
+impl<T: Real, const M: usize, const N: usize> SecondOrder for HyperDual<T, M, N> {
+    const ROWS: usize = M;
+    const COLUMNS: usize = N;
     const SYMMETRIC: bool = false;
     #[inline(always)]
     fn seed_row(&mut self, i: usize) {
         self.eps1[i] = T::one();
     }
     #[inline(always)]
-    fn seed_column(&mut self, j: usize) {
-        self.eps2[j] = T::one();
+    fn seed_column(&mut self, j: usize, t: T) {
+        self.eps2[j] = t;
     }
     #[inline(always)]
-    fn first(&self, i: usize) -> T {
+    fn row(&self, i: usize) -> T {
         self.eps1[i]
+    }
+    #[inline(always)]
+    fn column(&self, j: usize) -> T {
+        self.eps2[j]
     }
     #[inline(always)]
     fn mixed(&self, i: usize, j: usize) -> T {
@@ -89,19 +98,24 @@ impl<T: Real, const N: usize> SecondOrder for HyperDual<T, N, N> {
 }
 
 impl<T: Real, const N: usize> SecondOrder for Dual2<T, N> {
-    const WIDTH: usize = N;
+    const ROWS: usize = N;
+    const COLUMNS: usize = N;
     const SYMMETRIC: bool = true;
     #[inline(always)]
     fn seed_row(&mut self, i: usize) {
         self.grad[i] = T::one();
     }
     #[inline(always)]
-    fn seed_column(&mut self, j: usize) {
-        self.grad[j] = T::one();
+    fn seed_column(&mut self, j: usize, t: T) {
+        self.grad[j] = t;
     }
     #[inline(always)]
-    fn first(&self, i: usize) -> T {
+    fn row(&self, i: usize) -> T {
         self.grad[i]
+    }
+    #[inline(always)]
+    fn column(&self, j: usize) -> T {
+        self.grad[j]
     }
     #[inline(always)]
     fn mixed(&self, i: usize, j: usize) -> T {
@@ -151,5 +165,13 @@ pub(crate) fn fill<S: Lift>(x: &[S::Inner], out: &mut [S]) {
 pub(crate) fn seed_chunk<S: FirstOrder>(out: &mut [S], inputs: Range<usize>, t: S::Inner) {
     for (lane, d) in out[inputs].iter_mut().enumerate() {
         d.tangents_mut()[lane] = t;
+    }
+}
+
+/// Back to constants.
+#[inline(always)]
+pub(crate) fn unseed<S: Lift>(slots: &mut [S], inputs: Range<usize>) {
+    for x in &mut slots[inputs] {
+        *x = S::from_inner(x.inner());
     }
 }

@@ -1,5 +1,9 @@
 //! Tests of the numbers, mirroring `core/src`.
+mod drive_confusion;
+mod drive_forms;
 mod drive_gradient;
+mod drive_manifold;
+mod drive_products;
 mod kinks;
 mod lanes;
 mod laws;

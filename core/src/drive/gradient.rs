@@ -1,11 +1,13 @@
 //! The gradient of a function of many variables, a chunk of lanes at a time.
 
-use num_traits::{One, Zero};
+use core::borrow::BorrowMut;
 
-use super::certain;
-use super::point::{At, Filled, Point, Seeded, slots, view};
+use num_traits::Zero;
+
+use super::point::{At, Filled, Point, Seeded, expect_shape, slots, view};
+use super::{certain, passes};
 use crate::Lift;
-use crate::seed::{FirstOrder, chunk, extract, seed_chunk};
+use crate::seed::{FirstOrder, extract, fill};
 
 /// Value and gradient of a function: `(f(x), ∇f(x))`, the gradient in the container of the point.
 ///
@@ -42,34 +44,113 @@ pub fn gradient<P: At>(
 /// [`gradient`] of a function that may fail: its error comes out unchanged.
 #[inline]
 pub fn try_gradient<P: At, E>(
-    mut f: impl FnMut(&Seeded<P, P::First>) -> Result<P::First, E>,
+    f: impl FnMut(&Seeded<P, P::First>) -> Result<P::First, E>,
     x: P,
 ) -> Result<(P::Scalar, Filled<P, P::Scalar>), E> {
-    let x = x.point();
-    let mut seeded = x.map_coordinates(P::First::from_inner);
-    let mut gradient = x.map_coordinates(|_| P::Scalar::zero());
-    let value = passes::<P::Point, P::First, E>(&mut f, &mut seeded, slots::<P::Point, _>(&mut gradient))?;
+    let mut gradient = x.point().map_coordinates(|_| P::Scalar::zero());
+    let value = try_gradient_into(f, x, gradient.borrow_mut())?;
     Ok((value, gradient))
 }
 
-/// All chunks in turn. `seeded` holds the point as constants.
+/// [`gradient`] into a container of the shape of `x`; returns the value.
+///
+/// # Panics
+/// If `gradient` and `x` differ in shape.
 #[inline]
-fn passes<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>, E>(
-    f: &mut impl FnMut(&X::With<S>) -> Result<S, E>,
+#[track_caller]
+pub fn gradient_into<P: At>(
+    mut f: impl FnMut(&Seeded<P, P::First>) -> P::First,
+    x: P,
+    gradient: &mut Seeded<P, P::Scalar>,
+) -> P::Scalar {
+    certain(try_gradient_into(|x| Ok(f(x)), x, gradient))
+}
+
+/// [`gradient_into`] of a function that may fail: its error comes out unchanged. Then `gradient` holds some chunks of
+/// the new and some of the old gradient.
+///
+/// # Panics
+/// If `gradient` and `x` differ in shape.
+#[inline]
+#[track_caller]
+pub fn try_gradient_into<P: At, E>(
+    f: impl FnMut(&Seeded<P, P::First>) -> Result<P::First, E>,
+    x: P,
+    gradient: &mut Seeded<P, P::Scalar>,
+) -> Result<P::Scalar, E> {
+    expect_shape("the gradient", gradient.shape(), x.point().shape());
+    let mut seeded = x.point().map_coordinates(P::First::from_inner);
+    into::<P::Point, P::First, E>(f, &mut seeded, gradient.coordinates_mut())
+}
+
+/// The work space of [`gradient`] for points of one shape: evaluating it again allocates nothing.
+///
+/// ```
+/// use dualpack_core::{Chunk, Gradient};
+/// let mut x: Vec<f64> = vec![3.0, -2.0, 1.0];
+/// let mut g = vec![0.0; 3];
+/// let mut gradient = Gradient::new(Chunk::<4>::of(&x));
+/// for _ in 0..50 {
+///     gradient.evaluate(|x| x.iter().map(|x| x.powi(2)).sum(), &x, &mut g);
+///     x.iter_mut().zip(&g).for_each(|(x, g)| *x -= 0.25 * g);
+/// }
+/// assert!(x.iter().all(|x| x.abs() < 1e-12));
+/// ```
+///
+/// A panic in the function, or an error, leaves the work space usable.
+pub struct Gradient<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar> = <X as Point>::First> {
+    seeded: X::Owned<S>,
+}
+
+impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Gradient<X, S> {
+    /// For points of the shape of `x`.
+    pub fn new<P: At<Point = X, Scalar = X::Scalar, First = S>>(x: P) -> Self {
+        Self { seeded: x.point().map_coordinates(S::from_inner) }
+    }
+
+    /// Writes the gradient at `x` and returns the value.
+    ///
+    /// # Panics
+    /// If `x` or `gradient` has another shape than the work space.
+    #[inline]
+    #[track_caller]
+    pub fn evaluate(
+        &mut self,
+        mut f: impl FnMut(&X::With<S>) -> S,
+        x: &X,
+        gradient: &mut X::With<X::Scalar>,
+    ) -> X::Scalar {
+        certain(self.try_evaluate(|x| Ok(f(x)), x, gradient))
+    }
+
+    /// [`evaluate`](Gradient::evaluate) for a function that may fail: its error comes out unchanged.
+    ///
+    /// # Panics
+    /// If `x` or `gradient` has another shape than the work space.
+    #[inline]
+    #[track_caller]
+    pub fn try_evaluate<E>(
+        &mut self,
+        f: impl FnMut(&X::With<S>) -> Result<S, E>,
+        x: &X,
+        gradient: &mut X::With<X::Scalar>,
+    ) -> Result<X::Scalar, E> {
+        expect_shape("the point", x.shape(), view::<X, S>(&self.seeded).shape());
+        expect_shape("the gradient", gradient.shape(), x.shape());
+        fill(x.coordinates(), slots::<X, S>(&mut self.seeded));
+        into::<X, S, E>(f, &mut self.seeded, gradient.coordinates_mut())
+    }
+}
+
+#[inline]
+fn into<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>, E>(
+    mut f: impl FnMut(&X::With<S>) -> Result<S, E>,
     seeded: &mut X::Owned<S>,
     gradient: &mut [X::Scalar],
 ) -> Result<X::Scalar, E> {
-    let n = gradient.len();
-    let mut start = 0;
-    loop {
-        let inputs = chunk(start, S::WIDTH, n);
-        seed_chunk(slots::<X, S>(seeded), inputs.clone(), S::Inner::one());
-        let y = f(view::<X, S>(seeded))?;
-        extract(&y, start, gradient);
-        if inputs.end == n {
-            return Ok(y.inner());
-        }
-        seed_chunk(slots::<X, S>(seeded), inputs.clone(), S::Inner::zero());
-        start = inputs.end;
-    }
+    passes::<X, S, _, E>(seeded, gradient.len(), |x, inputs| {
+        let y = f(x)?;
+        extract(&y, inputs.start, gradient);
+        Ok(y.inner())
+    })
 }

@@ -1,9 +1,14 @@
 //! Derivatives along given directions.
 
+use nalgebra::allocator::Allocator;
+use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, Storage};
+
 use super::certain;
-use super::point::{Point, slots, view};
+use super::derivative::fill_with;
+use super::point::{At, Point, Seeded, expect_len, expect_shape, slots, view};
 use super::values::Values;
-use crate::Dual;
+use crate::seed::{FirstOrder, chunk};
+use crate::{Dual, Lift, Real};
 
 /// Value and pushforward: `(f(x), J v)`, in one pass, whatever the number of inputs.
 ///
@@ -32,16 +37,242 @@ pub fn jvp<X: Point + ?Sized, Y: Values<Scalar = Dual<X::Scalar>>>(
 #[inline]
 #[track_caller]
 pub fn try_jvp<X: Point + ?Sized, Y: Values<Scalar = Dual<X::Scalar>>, E>(
-    mut f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Result<Y, E>,
+    f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Result<Y, E>,
     x: &X,
     v: &X::With<X::Scalar>,
 ) -> Result<(Y::With<X::Scalar>, Y::With<X::Scalar>), E> {
-    let (xs, vs) = (x.shape(), v.shape());
-    assert!(xs == vs, "the point is {}x{}, the direction {}x{}", xs.0, xs.1, vs.0, vs.1);
+    let y = push::<X, _, E>(f, x, v)?;
+    Ok((y.map_values(|y| y.value), y.map_values(|y| y.eps[0])))
+}
+
+/// [`jvp`] into the caller's buffers: the values into `y`, their tangents into `dy`.
+///
+/// # Panics
+/// If `x` and `v` differ in shape or a buffer has another length than the result of the function.
+#[inline]
+#[track_caller]
+pub fn jvp_into<X: Point + ?Sized, Y: Values<Scalar = Dual<X::Scalar>>>(
+    mut f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Y,
+    x: &X,
+    v: &X::With<X::Scalar>,
+    y: &mut [X::Scalar],
+    dy: &mut [X::Scalar],
+) {
+    certain(try_jvp_into(|x| Ok(f(x)), x, v, y, dy));
+}
+
+/// [`jvp_into`] of a function that may fail: its error comes out unchanged, the buffers are left alone.
+///
+/// # Panics
+/// If `x` and `v` differ in shape or a buffer has another length than the result of the function.
+#[inline]
+#[track_caller]
+pub fn try_jvp_into<X: Point + ?Sized, Y: Values<Scalar = Dual<X::Scalar>>, E>(
+    f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Result<Y, E>,
+    x: &X,
+    v: &X::With<X::Scalar>,
+    y: &mut [X::Scalar],
+    dy: &mut [X::Scalar],
+) -> Result<(), E> {
+    let out = push::<X, _, E>(f, x, v)?;
+    fill_with(y, out.values(), |y| y.value);
+    fill_with(dy, out.values(), |y| y.eps[0]);
+    Ok(())
+}
+
+/// Value and derivative along `v` of a scalar function: `(f(x), ∇f(x) . v)`, in one pass.
+///
+/// ```
+/// use dualpack_core::directional;
+/// let (value, slope) = directional(|x| x[0] * x[1], &[2.0, 3.0], &[1.0, 1.0]);
+/// assert_eq!((value, slope), (6.0, 5.0));
+/// ```
+///
+/// # Panics
+/// If `x` and `v` differ in shape.
+#[inline]
+#[track_caller]
+pub fn directional<X: Point + ?Sized>(
+    f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Dual<X::Scalar>,
+    x: &X,
+    v: &X::With<X::Scalar>,
+) -> (X::Scalar, X::Scalar) {
+    jvp(f, x, v)
+}
+
+/// [`directional`] of a function that may fail: its error comes out unchanged.
+///
+/// # Panics
+/// If `x` and `v` differ in shape.
+#[inline]
+#[track_caller]
+pub fn try_directional<X: Point + ?Sized, E>(
+    f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Result<Dual<X::Scalar>, E>,
+    x: &X,
+    v: &X::With<X::Scalar>,
+) -> Result<(X::Scalar, X::Scalar), E> {
+    try_jvp(f, x, v)
+}
+
+#[inline]
+#[track_caller]
+fn push<X: Point + ?Sized, Y, E>(
+    mut f: impl FnMut(&X::With<Dual<X::Scalar>>) -> Result<Y, E>,
+    x: &X,
+    v: &X::With<X::Scalar>,
+) -> Result<Y, E> {
+    expect_shape("the direction", v.shape(), x.shape());
     let mut seeded = x.map_coordinates(Dual::<_, 1>::constant);
-    for (s, &v) in slots::<X, _>(&mut seeded).iter_mut().zip(v.coordinates()) {
+    set_tangents(slots::<X, _>(&mut seeded), v.coordinates());
+    f(view::<X, _>(&seeded))
+}
+
+#[inline]
+fn set_tangents<T: Real>(slots: &mut [Dual<T>], v: &[T]) {
+    for (s, &v) in slots.iter_mut().zip(v) {
         s.eps = [v];
     }
-    let y = f(view::<X, _>(&seeded))?;
-    Ok((y.map_values(|y| y.value), y.map_values(|y| y.eps[0])))
+}
+
+/// Value and several pushforwards: `(f(x), J V)` for the directions in the columns of the `n x k` matrix `V`, in
+/// ⌈k/N⌉ passes.
+///
+/// ```
+/// use dualpack_core::jvp_batch;
+/// use dualpack_core::nalgebra::{matrix, vector};
+/// let directions = matrix![1.0, 0.0, 1.0; 0.0, 1.0, 1.0];
+/// let (y, dy) = jvp_batch(|x| vector![x[0] * x[1], x[0]], &vector![2.0, 3.0], &directions);
+/// assert_eq!((y, dy), (vector![6.0, 2.0], matrix![3.0, 2.0, 5.0; 1.0, 0.0, 1.0]));
+/// ```
+///
+/// # Panics
+/// If the directions do not have `n` rows, or the function returns another number of values in a later pass.
+#[inline]
+#[track_caller]
+pub fn jvp_batch<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B: Storage<P::Scalar, R, K>>(
+    mut f: impl FnMut(&Seeded<P, P::First>) -> Y,
+    x: P,
+    directions: &Matrix<P::Scalar, R, K, B>,
+) -> (Y::With<P::Scalar>, OMatrix<P::Scalar, Y::Dim, K>)
+where
+    DefaultAllocator: Allocator<Y::Dim, K>,
+{
+    certain(try_jvp_batch(|x| Ok(f(x)), x, directions))
+}
+
+/// [`jvp_batch`] of a function that may fail: its error comes out unchanged.
+///
+/// # Panics
+/// If the directions do not have `n` rows, or the function returns another number of values in a later pass.
+#[inline]
+#[track_caller]
+pub fn try_jvp_batch<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B: Storage<P::Scalar, R, K>, E>(
+    mut f: impl FnMut(&Seeded<P, P::First>) -> Result<Y, E>,
+    x: P,
+    directions: &Matrix<P::Scalar, R, K, B>,
+) -> Result<(Y::With<P::Scalar>, OMatrix<P::Scalar, Y::Dim, K>), E>
+where
+    DefaultAllocator: Allocator<Y::Dim, K>,
+{
+    let (n, k) = (x.point().coordinates().len(), directions.ncols());
+    expect_len("each direction", directions.nrows(), n);
+    let mut seeded = x.point().map_coordinates(P::First::from_inner);
+    let mut tangents = None;
+    let mut start = 0;
+    loop {
+        let lanes = chunk(start, P::First::WIDTH.max(1), k);
+        for (i, s) in slots::<P::Point, _>(&mut seeded).iter_mut().enumerate() {
+            for (t, c) in s.tangents_mut().iter_mut().zip(lanes.clone()) {
+                *t = directions[(i, c)];
+            }
+        }
+        let y = f(view::<P::Point, _>(&seeded))?;
+        let out =
+            tangents.get_or_insert_with(|| OMatrix::zeros_generic(y.dim(), directions.shape_generic().1));
+        expect_len("the result of a later pass", y.values().len(), out.nrows());
+        for (lane, c) in lanes.clone().enumerate().take(P::First::WIDTH) {
+            for (slot, y) in out.column_mut(c).iter_mut().zip(y.values()) {
+                *slot = y.tangents()[lane];
+            }
+        }
+        if lanes.end == k {
+            return Ok((y.map_values(|y| y.inner()), tangents.expect("there was a pass")));
+        }
+        start = lanes.end;
+    }
+}
+
+/// The value of `f` at `x` and its linearization there, which applies the Jacobian to one vector after another without
+/// ever forming it: what Krylov solvers need.
+///
+/// Each application is one evaluation of `f` with one tangent.
+///
+/// ```
+/// use dualpack_core::linearize;
+/// use dualpack_core::nalgebra::vector;
+/// let (y, mut linear) = linearize(|x| vector![x[0] * x[1], x[0]], &vector![2.0, 3.0]);
+/// assert_eq!(y, vector![6.0, 2.0]);
+/// assert_eq!(linear.apply(&vector![1.0, 0.0]), vector![3.0, 1.0]);
+/// assert_eq!(linear.apply(&vector![0.0, 1.0]), vector![2.0, 0.0]);
+/// ```
+#[inline]
+pub fn linearize<
+    X: Point + ?Sized,
+    Y: Values<Scalar = Dual<X::Scalar>>,
+    F: FnMut(&X::With<Dual<X::Scalar>>) -> Y,
+>(
+    mut f: F,
+    x: &X,
+) -> (Y::With<X::Scalar>, Linearized<X, F>) {
+    let seeded = x.map_coordinates(Dual::<_, 1>::constant);
+    let y = f(view::<X, _>(&seeded)).map_values(|y| y.value);
+    (y, Linearized { f, seeded })
+}
+
+/// A function linearized at a point, see [`linearize`].
+pub struct Linearized<X: Point + ?Sized, F> {
+    f: F,
+    seeded: X::Owned<Dual<X::Scalar>>,
+}
+
+impl<X: Point + ?Sized, F> Linearized<X, F> {
+    /// `J v`.
+    ///
+    /// # Panics
+    /// If `v` has another shape than the point.
+    #[inline]
+    #[track_caller]
+    pub fn apply<Y: Values<Scalar = Dual<X::Scalar>>>(&mut self, v: &X::With<X::Scalar>) -> Y::With<X::Scalar>
+    where
+        F: FnMut(&X::With<Dual<X::Scalar>>) -> Y,
+    {
+        self.push(v).map_values(|y| y.eps[0])
+    }
+
+    /// `J v` into a buffer.
+    ///
+    /// # Panics
+    /// If `v` has another shape than the point or `dy` another length than the result of the function.
+    #[inline]
+    #[track_caller]
+    pub fn apply_into<Y: Values<Scalar = Dual<X::Scalar>>>(
+        &mut self,
+        v: &X::With<X::Scalar>,
+        dy: &mut [X::Scalar],
+    ) where
+        F: FnMut(&X::With<Dual<X::Scalar>>) -> Y,
+    {
+        fill_with(dy, self.push(v).values(), |y| y.eps[0]);
+    }
+
+    #[inline]
+    #[track_caller]
+    fn push<Y>(&mut self, v: &X::With<X::Scalar>) -> Y
+    where
+        F: FnMut(&X::With<Dual<X::Scalar>>) -> Y,
+    {
+        expect_shape("the direction", v.shape(), view::<X, _>(&self.seeded).shape());
+        set_tangents(slots::<X, _>(&mut self.seeded), v.coordinates());
+        (self.f)(view::<X, _>(&self.seeded))
+    }
 }

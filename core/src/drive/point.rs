@@ -41,8 +41,12 @@ pub trait Point {
     type Owned<S: Real>: BorrowMut<Self::With<S>> + 'static;
     /// The number that first derivatives run on by default.
     type First: FirstOrder<Inner = Self::Scalar>;
-    /// The number that second derivatives run on by default.
+    /// The number that Hessians run on by default.
     type Second: SecondOrder<Inner = Self::Scalar>;
+    /// The number with this point's directions as rows and `N` columns of second derivatives.
+    type Rows<const N: usize>: SecondOrder<Inner = Self::Scalar>;
+    /// The number with the directions of `X` as rows and this point's as columns.
+    type Against<X: Point<Scalar = Self::Scalar> + ?Sized>: SecondOrder<Inner = Self::Scalar>;
 
     /// The number of coordinates.
     fn dim(&self) -> Self::Dim;
@@ -63,6 +67,8 @@ impl<T: Real, const D: usize> Point for [T; D] {
     type Owned<S: Real> = [S; D];
     type First = Dual<T, D>;
     type Second = Dual2<T, D>;
+    type Rows<const N: usize> = HyperDual<T, D, N>;
+    type Against<X: Point<Scalar = T> + ?Sized> = X::Rows<D>;
 
     #[inline(always)]
     fn dim(&self) -> Const<D> {
@@ -96,6 +102,8 @@ macro_rules! slice_point {
             type Owned<S: Real> = Vec<S>;
             type First = Dual<T, LANES>;
             type Second = HyperDual<T, BLOCK, BLOCK>;
+            type Rows<const N: usize> = HyperDual<T, LANES, N>;
+            type Against<X: Point<Scalar = T> + ?Sized> = X::Rows<BLOCK>;
 
             #[inline(always)]
             fn dim(&self) -> Dyn {
@@ -137,6 +145,8 @@ where
     type Owned<S: Real> = OMatrix<S, R, C>;
     type First = <(R, C) as Shape>::First<T>;
     type Second = <(R, C) as Shape>::Second<T>;
+    type Rows<const N: usize> = <(R, C) as Shape>::Rows<T, N>;
+    type Against<X: Point<Scalar = T> + ?Sized> = <(R, C) as Shape>::Against<X>;
 
     #[inline(always)]
     fn dim(&self) -> Self::Dim {
@@ -170,12 +180,18 @@ pub trait Shape {
     type First<T: Real>: FirstOrder<Inner = T>;
     /// [`Point::Second`].
     type Second<T: Real>: SecondOrder<Inner = T>;
+    /// [`Point::Rows`].
+    type Rows<T: Real, const N: usize>: SecondOrder<Inner = T>;
+    /// [`Point::Against`].
+    type Against<X: Point + ?Sized>: SecondOrder<Inner = X::Scalar>;
 }
 
 impl<const D: usize> Shape for (Const<D>, Const<1>) {
     type Flat = Const<D>;
     type First<T: Real> = Dual<T, D>;
     type Second<T: Real> = Dual2<T, D>;
+    type Rows<T: Real, const N: usize> = HyperDual<T, D, N>;
+    type Against<X: Point + ?Sized> = X::Rows<D>;
 }
 
 macro_rules! chunked_shapes {
@@ -184,6 +200,8 @@ macro_rules! chunked_shapes {
             type Flat = Dyn;
             type First<T: Real> = Dual<T, LANES>;
             type Second<T: Real> = HyperDual<T, BLOCK, BLOCK>;
+            type Rows<T: Real, const N: usize> = HyperDual<T, LANES, N>;
+            type Against<X: Point + ?Sized> = X::Rows<BLOCK>;
         }
     )* };
 }
@@ -204,15 +222,17 @@ static_columns!(0 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 2
     label = "expected a reference to a point",
     note = "pass the point by reference: `&x`, or `Chunk::<4>::of(&x)` to choose the number of lanes"
 )]
-pub trait At {
+pub trait At: Copy {
     /// The container of the coordinates.
     type Point: Point<Scalar = Self::Scalar> + ?Sized;
     /// The scalar of the coordinates.
     type Scalar: Real;
     /// The number that first derivatives run on.
     type First: FirstOrder<Inner = Self::Scalar>;
-    /// The number that second derivatives run on.
+    /// The number that Hessians run on.
     type Second: SecondOrder<Inner = Self::Scalar>;
+    /// The number with this point's directions as rows and `N` columns of second derivatives.
+    type Rows<const N: usize>: SecondOrder<Inner = Self::Scalar>;
     /// The point.
     fn point(&self) -> &Self::Point;
 }
@@ -222,6 +242,7 @@ impl<X: Point + ?Sized> At for &X {
     type Scalar = X::Scalar;
     type First = X::First;
     type Second = X::Second;
+    type Rows<const N: usize> = X::Rows<N>;
     #[inline(always)]
     fn point(&self) -> &X {
         self
@@ -269,6 +290,7 @@ impl<X: Point + ?Sized, const N: usize> At for Chunked<'_, X, N> {
     type Scalar = X::Scalar;
     type First = Dual<X::Scalar, N>;
     type Second = HyperDual<X::Scalar, N, N>;
+    type Rows<const M: usize> = HyperDual<X::Scalar, N, M>;
     #[inline(always)]
     fn point(&self) -> &X {
         self.0
@@ -294,4 +316,18 @@ pub(crate) fn view<X: Point + ?Sized, S: Real>(owned: &X::Owned<S>) -> &X::With<
 #[inline(always)]
 pub(crate) fn slots<X: Point + ?Sized, S: Real>(owned: &mut X::Owned<S>) -> &mut [S] {
     owned.borrow_mut().coordinates_mut()
+}
+
+/// Points of one workspace have one shape.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn expect_shape(what: &str, got: (usize, usize), want: (usize, usize)) {
+    assert!(got == want, "{what} is {}x{}, expected {}x{}", got.0, got.1, want.0, want.1);
+}
+
+/// Buffers have the length of what goes into them.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn expect_len(what: &str, got: usize, want: usize) {
+    assert!(got == want, "{what} has {got} entries, expected {want}");
 }
