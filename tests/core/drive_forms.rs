@@ -172,7 +172,7 @@ fn shapes_that_do_not_match_are_named() {
     });
     assert_eq!(text, "the point is 4x1, expected 3x1");
     let text = panic_of(|| {
-        space.evaluate(value, &x, &mut vec![0.0; 2]);
+        space.evaluate(value, &x, &mut [0.0; 2]);
     });
     assert_eq!(text, "the gradient is 2x1, expected 3x1");
     let text = panic_of(|| jacobian_into(values, &x, &mut y, &mut DMatrix::zeros(3, 4)));
