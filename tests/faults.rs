@@ -32,12 +32,6 @@ const NOT_REACHED: &[(&str, &str)] = &[
     ("L013", "LU"),
     ("L015", "LU"),
     ("L016", "LU"),
-    ("L018", "LU"),
-    ("L019", "LU"),
-    ("L021", "LU"),
-    ("L022", "LU"),
-    ("L024", "LU"),
-    ("L025", "LU"),
     ("L027", "LU"),
     ("L028", "symmetric eigenvalues"),
     ("L030", "QR"),
@@ -61,23 +55,6 @@ const NOT_REACHED: &[(&str, &str)] = &[
     ("L058", "nuclear norm"),
     ("L059", "singular values"),
     ("L061", "singular values"),
-    ("L062", "expm"),
-    ("L064", "expm"),
-    ("L065", "expm"),
-    ("L067", "expm"),
-    ("L068", "expm"),
-    ("L070", "expm"),
-    ("L071", "expm"),
-    ("L073", "expm"),
-    ("L074", "expm"),
-    ("L076", "expm"),
-    ("L077", "expm"),
-    ("L079", "expm"),
-    ("L080", "expm"),
-    ("L082", "expm"),
-    ("L083", "expm"),
-    ("L088", "balancing"),
-    ("L089", "balancing"),
     ("L092", "LU"),
     ("L094", "Schur form"),
     ("L095", "symmetric eigenvectors"),
@@ -147,7 +124,12 @@ cases! {
     L004 => linalg::jacobian_of_lower_cholesky;
     L006 => linalg::sum_of_inverse_from_factor;
     L007 => linalg::weighted_solves_from_factors;
+    L018 L025 => linalg::solve;
+    L019 L021 L022 L024 => linalg::lu;
+    L062 L065 L067 L068 L070 L071 L073 L074 L076 L077 L079 L080 L082 L083 => linalg::expm_curve;
+    L064 => linalg::hessian_through_expm;
     L085 L086 => linalg::matrix_power;
+    L088 L089 => linalg::balancing;
     L091 => linalg::unit_triangular_solve;
 }
 

@@ -266,9 +266,12 @@ impl<'a, S: Probe> Curve<'a, S> {
 
     /// The input `name` with `d{name}` and `d2{name}`, zero where the case does not give them.
     pub fn matrix(&self, name: &str) -> DMatrix<S> {
-        let optional = |name: String| self.case.input.get(&name).map(matrix);
-        let (d, d2) = (optional(format!("d{name}")), optional(format!("d2{name}")));
         let value = self.case.matrix(name);
+        let optional = |name: String| match self.case.input.get(&name) {
+            Some(word) if word == "identity" => Some(DMatrix::identity(value.nrows(), value.ncols())),
+            given => given.map(matrix),
+        };
+        let (d, d2) = (optional(format!("d{name}")), optional(format!("d2{name}")));
         DMatrix::from_fn(value.nrows(), value.ncols(), |i, j| {
             let at = |m: &Option<DMatrix<f64>>| m.as_ref().map_or(0.0, |m| m[(i, j)]);
             S::lift(value[(i, j)], [at(&d); 3], at(&d2))

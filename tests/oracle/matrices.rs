@@ -1,6 +1,9 @@
 //! The matrix operations: one row per operation and road.
 
-use dualpack::{Cholesky, Dual, Dual2, Error, HyperDual, Lapack, Uplo};
+use dualpack::{
+    Balance, BalanceJob, Cholesky, Dual, Dual2, Error, Exponential, HyperDual, Lapack, Side, Trans, Uplo,
+    balance, expm,
+};
 use nalgebra::DMatrix;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,11 +20,12 @@ trait Number: Probe + Lapack {}
 impl<S: Probe + Lapack> Number for S {}
 
 /// The arguments of a case, seeded with its directions.
-struct Input<S> {
+struct Input<'a, S> {
+    case: &'a Value,
     matrices: BTreeMap<String, DMatrix<S>>,
 }
 
-impl<S: Number> Input<S> {
+impl<S: Number> Input<'_, S> {
     fn get(&self, name: &str) -> DMatrix<S> {
         self.matrices[name].clone()
     }
@@ -69,6 +73,112 @@ fn logdet_spd<S: Number>(x: &Input<S>) -> Outcome<S> {
     Ok(vec![("logabsdet", one(Cholesky::new(x.a())?.ln_determinant()))])
 }
 
+// LU.
+
+fn getri<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let mut a = x.a();
+    let mut ipiv = vec![0; a.nrows()];
+    S::getrf(a.as_view_mut(), &mut ipiv)?;
+    S::getri(a.as_view_mut(), &ipiv)?;
+    Ok(vec![("Ainv", a)])
+}
+
+fn getrs<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let (mut a, mut b) = (x.a(), x.get("B"));
+    let mut ipiv = vec![0; a.nrows()];
+    S::getrf(a.as_view_mut(), &mut ipiv)?;
+    S::getrs(Trans::NoTrans, a.as_view(), &ipiv, b.as_view_mut())?;
+    Ok(vec![("X", b)])
+}
+
+fn getrs_transposed<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let (mut a, mut b) = (x.a().transpose(), x.get("B"));
+    let mut ipiv = vec![0; a.nrows()];
+    S::getrf(a.as_view_mut(), &mut ipiv)?;
+    S::getrs(Trans::Trans, a.as_view(), &ipiv, b.as_view_mut())?;
+    Ok(vec![("X", b)])
+}
+
+// Balancing and the exponential.
+
+fn job(case: &Value) -> BalanceJob {
+    match text(case, "job") {
+        "N" => BalanceJob::None,
+        "P" => BalanceJob::Permute,
+        "S" => BalanceJob::Scale,
+        "B" => BalanceJob::Both,
+        other => panic!("no such job: {other}"),
+    }
+}
+
+fn gebal<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let mut a = x.a();
+    let balance = S::gebal(job(x.case), a.as_view_mut())?;
+    let scale = DMatrix::from_iterator(a.nrows(), 1, balance.scale.iter().map(|&s| S::from_base(s)));
+    let index = |i: usize| one(S::from_base(i as f64));
+    Ok(vec![("B", a), ("scale", scale), ("ilo", index(balance.ilo)), ("ihi", index(balance.ihi))])
+}
+
+fn balanced<S: Number>(x: &Input<S>) -> Outcome<S> {
+    // The front knows one job.
+    if job(x.case) != BalanceJob::Both {
+        return gebal(x);
+    }
+    let balanced = balance(&x.a())?;
+    let scale = balanced.balance.scale.iter().map(|&s| S::from_base(s));
+    let scale = DMatrix::from_iterator(balanced.matrix.nrows(), 1, scale);
+    let index = |i: usize| one(S::from_base(i as f64));
+    let (ilo, ihi) = (index(balanced.balance.ilo), index(balanced.balance.ihi));
+    Ok(vec![("B", balanced.matrix), ("scale", scale), ("ilo", ilo), ("ihi", ihi)])
+}
+
+fn gebak<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let mut v = x.get("V");
+    let index = |name: &str| x.case[name].as_u64().expect("an index") as usize;
+    let balance = Balance { ilo: index("ilo"), ihi: index("ihi"), scale: list(&x.case["inputs"]["scale"]) };
+    let side = if text(x.case, "side") == "R" { Side::Right } else { Side::Left };
+    S::gebak(job(x.case), side, &balance, v.as_view_mut())?;
+    Ok(vec![("V", v)])
+}
+
+fn exponential<S: Number>(x: &Input<S>) -> Outcome<S> {
+    Ok(vec![("E", expm(&x.a())?)])
+}
+
+fn expm_in_place<S: Number>(x: &Input<S>) -> Outcome<S> {
+    let mut a = x.a();
+    S::expm(a.as_view_mut())?;
+    Ok(vec![("E", a)])
+}
+
+/// The value and the derivatives along the case's directions that a factorization of the plain matrix gives.
+fn pushed(case: &Value, output: &'static str, f: fn(&DMatrix<f64>, &DMatrix<f64>) -> Pushed) -> Vec<Found> {
+    let a = matrix(case, &case["inputs"], "A");
+    let directions = case["directions"].as_array().expect("directions");
+    let mut da = DMatrix::zeros(a.nrows(), a.ncols() * directions.len());
+    for (k, d) in directions.iter().enumerate() {
+        da.columns_mut(k * a.ncols(), a.ncols()).copy_from(&matrix(case, d, "A"));
+    }
+    let result = f(&a, &da).map_err(|e| e.to_string()).map(|(value, d)| {
+        let width = value.ncols();
+        let lane = |k: usize| vec![(output, d.columns(k * width, width).into_owned())];
+        Parts { first: (0..directions.len()).map(lane).collect(), value: vec![(output, value)], mixed: None }
+    });
+    vec![Found { scalar: f64::NAME, result }]
+}
+
+type Pushed = Result<(DMatrix<f64>, DMatrix<f64>), Error>;
+
+fn cholesky_pushed(a: &DMatrix<f64>, da: &DMatrix<f64>) -> Pushed {
+    let cholesky = Cholesky::new(a.clone())?;
+    Ok((cholesky.l(), cholesky.pushforward(da)?))
+}
+
+fn exponential_pushed(a: &DMatrix<f64>, da: &DMatrix<f64>) -> Pushed {
+    let exponential = Exponential::new(a)?;
+    Ok((exponential.value().clone(), exponential.pushforward(da)?))
+}
+
 /// One operation by one road.
 struct Road {
     op: &'static str,
@@ -83,6 +193,7 @@ macro_rules! roads {
             op: $op,
             via: $via,
             gauge: $gauge,
+            // The plain floats first: their values are what the others are compared with.
             run: |case| vec![
                 evaluate::<f64>(case, $f),
                 evaluate::<Dual<f64, 3>>(case, $f),
@@ -95,14 +206,26 @@ macro_rules! roads {
 }
 
 fn roads() -> Vec<Road> {
-    roads! {
+    let mut roads = roads! {
         "cholesky" "Cholesky::l" Gauge::None, cholesky;
         "cholesky" "potrf(Lower)" Gauge::None, potrf_lower;
         "cholesky" "potrf(Upper)" Gauge::None, potrf_upper;
         "chol_solve" "Cholesky::solve" Gauge::None, chol_solve;
         "chol_solve" "potrs" Gauge::None, potrs;
         "logdet_spd" "Cholesky::ln_determinant" Gauge::None, logdet_spd;
-    }
+        "inverse" "getri" Gauge::None, getri;
+        "lu_solve" "getrs" Gauge::None, getrs;
+        "lu_solve" "getrs(Trans)" Gauge::None, getrs_transposed;
+        "gebal" "gebal" Gauge::None, gebal;
+        "gebal" "balance" Gauge::None, balanced;
+        "gebak" "gebak" Gauge::None, gebak;
+        "expm" "expm" Gauge::None, exponential;
+        "expm" "T::expm in place" Gauge::None, expm_in_place;
+    };
+    let pushforward = |op, run| Road { op, via: "pushforward of the f64 front", gauge: Gauge::None, run };
+    roads.push(pushforward("cholesky", |case| pushed(case, "L", cholesky_pushed)));
+    roads.push(pushforward("expm", |case| pushed(case, "E", exponential_pushed)));
+    roads
 }
 
 /// The operations that this file runs.
@@ -151,7 +274,7 @@ fn evaluate<S: Number>(case: &Value, f: fn(&Input<S>) -> Outcome<S>) -> Found {
         });
         matrices.insert(name.clone(), seeded);
     }
-    let result = f(&Input { matrices }).map_err(|e| e.to_string()).map(|outputs| {
+    let result = f(&Input { case, matrices }).map_err(|e| e.to_string()).map(|outputs| {
         let read = |get: &dyn Fn(S) -> f64| -> Outputs {
             outputs.iter().map(|(name, m)| (*name, part(m, |x| get(*x)))).collect()
         };
