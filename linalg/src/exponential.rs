@@ -170,7 +170,7 @@ where
                         e.column_mut(k, j).copy_from_slice(&result.as_slice()[column * n..][..n]);
                     }
                 }
-                work.into_balanced(self.balance.as_ref(), &mut e);
+                work.to_balanced(self.balance.as_ref(), &mut e);
                 work.approximate(&planes, &choice, &self.ipiv, &mut e)?;
                 for r in self.squares.chunks_exact(n * n) {
                     work.square(DMatrixView::from_slice(r, n, n), &mut e)?;

@@ -79,7 +79,7 @@ fn exponential<P: Lapack>(mut a: DMatrixViewMut<'_, P>, e: &mut Lanes<'_, P>) ->
                 let mut work = Work::carve(&mut carve, n, lanes);
                 let balance = balanced(&a.as_view(), &mut planes)?;
                 let choice = planes.approximate(ipiv)?;
-                work.into_balanced(balance.as_ref(), e);
+                work.to_balanced(balance.as_ref(), e);
                 work.approximate(&planes, &choice, ipiv, e)?;
                 for k in 0..choice.squarings {
                     work.square(planes.r.as_view(), e)?;
@@ -165,7 +165,7 @@ impl<'a, P: Lapack> Work<'a, P> {
         Work { m2: part(), m4: part(), m6: part(), t: part(), dw: part(), dv: part() }
     }
 
-    pub(crate) fn into_balanced(&self, balance: Option<&Balance<BaseOf<P>>>, e: &mut Lanes<'_, P>) {
+    pub(crate) fn to_balanced(&self, balance: Option<&Balance<BaseOf<P>>>, e: &mut Lanes<'_, P>) {
         for k in 0..e.count() {
             balance.iter().for_each(|b| transform(b, e.lane_mut(k)));
         }

@@ -25,13 +25,13 @@ use crate::scratch::with_scratch;
 /// The degrees of the approximants, and up to which `d_p` (`max d_p` of a pair) each is exact to the unit roundoff.
 const DOUBLE: [(usize, f64); 5] = [
     (3, 1.495585217958292e-2),
-    (5, 2.539398330063230e-1),
+    (5, 2.53939833006323e-1),
     (7, 9.504178996162932e-1),
     (9, 2.097847961257068e0),
     (13, 3.0),
 ];
 const SINGLE: [(usize, f64); 3] =
-    [(3, 4.258730016922831e-1), (5, 1.880152677804762e0), (7, 3.925724783138660e0)];
+    [(3, 4.258730016922831e-1), (5, 1.880152677804762e0), (7, 3.92572478313866e0)];
 
 /// The numerators of the coefficients `c_k`, all exact; their first is the common denominator.
 fn coefficients(degree: usize) -> &'static [f64] {
