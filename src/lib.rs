@@ -17,8 +17,8 @@ pub use dualpack_core::{
 };
 pub use dualpack_linalg::{
     Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Error, Expm, Exponential, Gebak, Gebal, Gemm,
-    Getrf, Getri, Getrs, Interleaved, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk, TangentBatch,
-    Trans, Trmm, Trsm, Trtrs, Uplo, Workspace, balance, expm,
+    Getrf, Getri, Getrs, Interleaved, LU, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk,
+    TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, Workspace, balance, expm,
 };
 
 /// The examples of the README are tests too.

@@ -16,6 +16,7 @@ mod kernel;
 mod lanes;
 mod lapack;
 mod level3;
+mod lu;
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod routine;
@@ -31,6 +32,7 @@ pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};
 pub use function::Expm;
 pub use kernel::Interleaved;
 pub use lapack::Lapack;
+pub use lu::LU;
 pub use routine::{
     Balance, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
 };

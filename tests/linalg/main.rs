@@ -12,7 +12,11 @@ mod complex;
 mod expm;
 mod gebak;
 mod gebal;
+mod getrf;
+mod getri;
+mod getrs;
 mod level3;
+mod lu;
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod potrf;

@@ -32,6 +32,7 @@ pub use trsm::Trsm;
 pub use trtrs::Trtrs;
 
 pub(crate) use gebal::{transform, transform_back};
+pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward};
 pub(crate) use getrs::solve as lu_solve;
 pub(crate) use potrf::pushforward as potrf_pushforward;
 

@@ -1,0 +1,290 @@
+//! LU decomposition of general matrices.
+
+use nalgebra::allocator::Allocator;
+use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
+use nalgebra::{
+    ComplexField, DMatrixViewMut, DefaultAllocator, Dim, DimMin, DimMinimum, Matrix, OMatrix, OVector,
+    PermutationSequence, RawStorage, Storage,
+};
+use num_traits::Zero;
+
+use crate::error::Error;
+use crate::flags::Trans;
+use crate::front::{view, view_mut};
+use crate::function::det;
+use crate::lanes::Carver;
+use crate::lapack::Lapack;
+use crate::routine::{getrf_pushforward, interchanges};
+use crate::scratch::with_scratch;
+use crate::shape::square;
+
+/// How many directions of a pushforward are carried at a time.
+const DIRECTIONS: usize = 16;
+
+/// `P A = L U` with partial pivoting, for floats, complex numbers and every dual scalar, static and dynamic sizes,
+/// square or not.
+///
+/// A singular matrix has a decomposition and a determinant, with the derivatives of the latter; what divides by the
+/// zero pivot is an error.
+///
+/// ```
+/// use dualpack_core::Dual64;
+/// use dualpack_linalg::LU;
+/// use nalgebra::{Matrix2, Vector2};
+///
+/// // d/dt of x = A⁻¹ b for A = [t, 2; 1, 1], at t = 1: x = [b₁ − 2 b₂, t b₂ − b₁] / (t − 2).
+/// let c = |x: f64| Dual64::<1>::constant(x);
+/// let a = Matrix2::new(Dual64::variable(1.0, 0), c(2.0), c(1.0), c(1.0));
+/// let lu = LU::new(a)?;
+/// let x = lu.solve(&Vector2::new(c(1.0), c(3.0)))?;
+/// assert_eq!((x[0].value, x[0].eps), (5.0, [5.0]));
+/// assert_eq!((lu.determinant().value, lu.determinant().eps), (-1.0, [1.0]));
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LU<T: Lapack, R: DimMin<C>, C: Dim>
+where
+    DefaultAllocator: Allocator<R, C> + Allocator<DimMinimum<R, C>>,
+{
+    lu: OMatrix<T, R, C>,
+    ipiv: OVector<i32, DimMinimum<R, C>>,
+    /// The first pivot that is exactly zero, 1-based.
+    zero: Option<usize>,
+    /// A square matrix whose pivots do not say enough about its determinant.
+    nearly_singular: Option<OMatrix<T, R, C>>,
+}
+
+impl<T: Lapack, R: DimMin<C>, C: Dim> LU<T, R, C>
+where
+    DefaultAllocator: Allocator<R, C> + Allocator<DimMinimum<R, C>>,
+{
+    /// Factors `a`.
+    ///
+    /// # Errors
+    /// [`Error::NonFinite`] for NaN or infinity. A singular matrix is none.
+    pub fn new(mut a: OMatrix<T, R, C>) -> Result<Self, Error> {
+        let (m, n) = a.shape();
+        let (rows, cols) = a.shape_generic();
+        let mut ipiv = OVector::<i32, DimMinimum<R, C>>::zeros_generic(rows.min(cols), nalgebra::Const::<1>);
+        let copied = if m == n { m * n } else { 0 };
+        with_scratch::<T, _>(copied, |copy| {
+            copy.copy_from_slice(&a.as_slice()[..copied]);
+            let zero = match T::getrf(view_mut(&mut a), ipiv.as_mut_slice()) {
+                Ok(()) => None,
+                Err(Error::Singular { pivot, .. }) => Some(pivot),
+                Err(other) => return Err(other),
+            };
+            let nearly_singular = (m == n && det::loses_digits(&view(&a)))
+                .then(|| OMatrix::<T, R, C>::from_column_slice_generic(rows, cols, copy));
+            Ok(LU { lu: a, ipiv, zero, nearly_singular })
+        })
+    }
+
+    /// `L`, m x min(m, n), with ones on the diagonal and zeros above it. (Below a zero pivot it is not differentiable,
+    /// and the tangents are NaN; [`Getrf`](crate::Getrf) has the details.)
+    pub fn l(&self) -> OMatrix<T, R, DimMinimum<R, C>>
+    where
+        DefaultAllocator: Allocator<R, DimMinimum<R, C>>,
+    {
+        let (rows, cols) = self.lu.shape_generic();
+        OMatrix::from_fn_generic(rows, rows.min(cols), |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Less => T::zero(),
+            std::cmp::Ordering::Equal => T::one(),
+            std::cmp::Ordering::Greater => self.lu[(i, j)],
+        })
+    }
+
+    /// `U`, min(m, n) x n, with zeros below the diagonal.
+    pub fn u(&self) -> OMatrix<T, DimMinimum<R, C>, C>
+    where
+        DefaultAllocator: Allocator<DimMinimum<R, C>, C>,
+    {
+        let (rows, cols) = self.lu.shape_generic();
+        OMatrix::from_fn_generic(
+            rows.min(cols),
+            cols,
+            |i, j| {
+                if i <= j { self.lu[(i, j)] } else { T::zero() }
+            },
+        )
+    }
+
+    /// The interchanges of rows `P`: `p().permute_rows(&mut a)` makes `A` into `L U`, `p().inv_permute_rows(&mut lu)`
+    /// goes back.
+    pub fn p(&self) -> PermutationSequence<DimMinimum<R, C>> {
+        let (rows, cols) = self.lu.shape_generic();
+        let mut p = PermutationSequence::identity_generic(rows.min(cols));
+        interchanges(self.ipiv.as_slice()).for_each(|(i, j)| p.append_permutation(i, j));
+        p
+    }
+
+    /// `P`, `L` and `U`.
+    pub fn unpack(
+        self,
+    ) -> (
+        PermutationSequence<DimMinimum<R, C>>,
+        OMatrix<T, R, DimMinimum<R, C>>,
+        OMatrix<T, DimMinimum<R, C>, C>,
+    )
+    where
+        DefaultAllocator: Allocator<R, DimMinimum<R, C>> + Allocator<DimMinimum<R, C>, C>,
+    {
+        (self.p(), self.l(), self.u())
+    }
+
+    /// Whether no pivot is exactly zero.
+    pub fn is_invertible(&self) -> bool {
+        self.zero.is_none() && self.lu.is_square()
+    }
+
+    /// The tangents of the factors that belong to tangents `dA`, for any number of directions at once: `da` has the
+    /// matrices of all directions side by side, m x (n k), and so has the result, where each m x n block holds `dL`
+    /// below its diagonal and `dU` on and above it. Nothing is factored again.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `da` has m rows and a multiple of n columns, [`Error::Singular`] for a matrix whose
+    /// factors are not differentiable.
+    ///
+    /// ```
+    /// use dualpack_linalg::LU;
+    /// use nalgebra::Matrix2;
+    /// let (a, da) = (Matrix2::new(4.0, 2.0, 2.0, 5.0), Matrix2::new(1.0, 0.0, 0.0, 0.0));
+    /// let lu = LU::new(a)?;
+    /// let d = lu.pushforward(&da)?;
+    /// // No rows were interchanged: dL U + L dU = dA.
+    /// let dl = Matrix2::new(0.0, 0.0, d[(1, 0)], 0.0);
+    /// assert!((dl * lu.u() + lu.l() * d.upper_triangle() - da).norm() < 1e-15);
+    /// # Ok::<(), dualpack_linalg::Error>(())
+    /// ```
+    pub fn pushforward<K: Dim, S>(&self, da: &Matrix<T, R, K, S>) -> Result<OMatrix<T, R, K>, Error>
+    where
+        S: RawStorage<T, R, K>,
+        DefaultAllocator: Allocator<R, K>,
+    {
+        const ROUTINE: &str = "LU::pushforward";
+        let (m, n) = self.lu.shape();
+        if da.nrows() != m || !da.ncols().is_multiple_of(n.max(1)) || (n == 0 && da.ncols() > 0) {
+            return Err(Error::Shape {
+                routine: ROUTINE,
+                expected: "m rows, and n columns for each direction",
+                found: da.shape(),
+            });
+        }
+        if let Some(pivot) = self.zero.filter(|&pivot| pivot < m) {
+            return Err(Error::Singular { routine: ROUTINE, pivot });
+        }
+        let (rows, cols) = da.shape_generic();
+        let mut result = OMatrix::<T, R, K>::from_fn_generic(rows, cols, |i, j| da[(i, j)]);
+        interchanges(self.ipiv.as_slice()).for_each(|(i, j)| result.swap_rows(i, j));
+        let directions = if m * n == 0 { 0 } else { da.ncols() / n };
+        for from in (0..directions).step_by(DIRECTIONS) {
+            let lanes = DIRECTIONS.min(directions - from);
+            with_scratch::<T, _>((m * n + m * m.min(n)) * lanes, |buffer| {
+                let mut carve = Carver::new(buffer);
+                let mut d = carve.lanes(m, lanes, n);
+                let mut mask = carve.lanes(m, lanes, m.min(n));
+                for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
+                    let column = (from + k) * n + j;
+                    d.column_mut(k, j).copy_from_slice(&result.as_slice()[column * m..][..m]);
+                }
+                let zero = self.zero.map(|pivot| pivot - 1);
+                getrf_pushforward(view(&self.lu), zero, &mut d, &mut mask)?;
+                for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
+                    let column = (from + k) * n + j;
+                    result.as_mut_slice()[column * m..][..m].copy_from_slice(d.column(k, j));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(result)
+    }
+}
+
+impl<T: Lapack, D: DimMin<D, Output = D>> LU<T, D, D>
+where
+    DefaultAllocator: Allocator<D, D> + Allocator<D>,
+{
+    /// `A⁻¹ b`, for any number of columns.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `A` is square and `b` has as many rows, [`Error::NonFinite`] for NaN or infinity in
+    /// `b`, [`Error::Singular`] for a pivot that is exactly zero.
+    pub fn solve<R2: Dim, C2: Dim, S>(&self, b: &Matrix<T, R2, C2, S>) -> Result<OMatrix<T, R2, C2>, Error>
+    where
+        S: Storage<T, R2, C2>,
+        ShapeConstraint: SameNumberOfRows<R2, D>,
+        DefaultAllocator: Allocator<R2, C2>,
+    {
+        let mut x = b.clone_owned();
+        self.solve_mut(&mut x)?;
+        Ok(x)
+    }
+
+    /// Overwrites `b` by `A⁻¹ b`.
+    ///
+    /// # Errors
+    /// As for [`solve`](LU::solve); `b` is then left as it was.
+    pub fn solve_mut<R2: Dim, C2: Dim>(&self, b: &mut OMatrix<T, R2, C2>) -> Result<(), Error>
+    where
+        ShapeConstraint: SameNumberOfRows<R2, D>,
+        DefaultAllocator: Allocator<R2, C2>,
+    {
+        T::getrs(Trans::NoTrans, view(&self.lu), self.ipiv.as_slice(), view_mut(b))
+    }
+
+    /// `A⁻¹`. To solve with it is slower and less accurate than [`solve`](LU::solve).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `A` is square, [`Error::Singular`] for a pivot that is exactly zero.
+    pub fn inverse(&self) -> Result<OMatrix<T, D, D>, Error> {
+        let mut x = self.lu.clone();
+        T::getri(view_mut(&mut x), self.ipiv.as_slice())?;
+        Ok(x)
+    }
+
+    /// `det A = ± Π U_ii`, with derivatives that are exact also where the matrix is singular or nearly so: the
+    /// determinant is a polynomial. At a singular `A` its gradient is the adjugate.
+    ///
+    /// # Panics
+    /// Unless `A` is square.
+    ///
+    /// ```
+    /// use dualpack_core::Dual64;
+    /// use dualpack_linalg::LU;
+    /// use nalgebra::Matrix2;
+    /// // [1 + t, 2; 2, 4]: det = 4 t.
+    /// let a = Matrix2::new(1.0, 2.0, 2.0, 4.0).map(Dual64::<1>::constant);
+    /// let t = Matrix2::new(Dual64::variable(0.0, 0), Dual64::constant(0.0), Dual64::constant(0.0), Dual64::constant(0.0));
+    /// let det = LU::new(a + t)?.determinant();
+    /// assert_eq!((det.value, det.eps), (0.0, [4.0]));
+    /// # Ok::<(), dualpack_linalg::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn determinant(&self) -> T {
+        assert!(self.lu.is_square(), "determinant of a matrix that is not square");
+        let n = self.lu.nrows();
+        let odd = interchanges(self.ipiv.as_slice()).count() % 2 == 1;
+        let product = det::product(n, |i| self.lu[(i, i)]);
+        let product = if odd { -product } else { product };
+        match &self.nearly_singular {
+            None => product,
+            Some(a) => with_scratch::<T, _>(n * n, |buffer| {
+                buffer.copy_from_slice(a.as_slice());
+                det::complete(DMatrixViewMut::from_slice(buffer, n, n)).with_value_of(product)
+            }),
+        }
+    }
+
+    /// `ln |det A| = Σ ln |U_ii|`, which does not overflow where the determinant does.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `A` is square, [`Error::Singular`] for a pivot that is exactly zero.
+    pub fn ln_abs_determinant(&self) -> Result<T::RealField, Error> {
+        const ROUTINE: &str = "LU::ln_abs_determinant";
+        let n = square(ROUTINE, self.lu.shape())?;
+        match self.zero {
+            Some(pivot) => Err(Error::Singular { routine: ROUTINE, pivot }),
+            None => Ok((0..n).fold(T::RealField::zero(), |sum, i| sum + self.lu[(i, i)].modulus().ln())),
+        }
+    }
+}
