@@ -55,9 +55,9 @@ impl<T: Real, const N: usize> Dual<T, N> {
     #[inline(always)]
     #[track_caller]
     pub fn variable(value: T, k: usize) -> Self {
-        let mut x = Self::constant(value);
-        x.eps[k] = T::one();
-        x
+        assert!(k < N, "lane {k} of a number with {N} lanes");
+        // Not a store into zeros: a vector read after it would wait for both stores.
+        Self { value, eps: core::array::from_fn(|j| if j == k { T::one() } else { T::zero() }) }
     }
 }
 
@@ -163,10 +163,7 @@ impl<T: Real, const N: usize> Lift for Dual<T, N> {
     /// f(x + ẋε) = f(x) + f'(x) ẋ ε
     #[inline(always)]
     fn chain(self, y: T, first: impl FnOnce() -> T, _: impl FnOnce() -> T) -> Self {
-        if y.is_nan() {
-            return Self { value: y, eps: [y; N] };
-        }
-        Self { value: y, eps: T::lanes_strong(first(), &self.eps) }
+        Self { value: y, eps: T::lanes_chain(y, first(), &self.eps) }
     }
     #[inline(always)]
     fn chain2(self, b: Self, y: T, first: impl FnOnce() -> [T; 2], _: impl FnOnce() -> [T; 3]) -> Self {

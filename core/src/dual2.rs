@@ -36,6 +36,17 @@ pub struct Dual2<T, const N: usize = 1> {
     pub hess: [[T; N]; N],
 }
 
+/// The rows `f(0)`, `f(1)`, ...: whole vectors of lanes. What they hold below the diagonal means nothing, and is
+/// cheaper to compute than to leave out.
+#[inline(always)]
+fn rows<T: Real, const N: usize>(mut f: impl FnMut(usize) -> [T; N]) -> [[T; N]; N] {
+    let mut h = [[T::zero(); N]; N];
+    for i in 0..N {
+        h[i] = f(i);
+    }
+    h
+}
+
 /// Calls `f` for the upper triangle, zero below.
 #[inline(always)]
 fn upper<T: Real, const N: usize>(mut f: impl FnMut(usize, usize) -> T) -> [[T; N]; N] {
@@ -70,9 +81,9 @@ impl<T: Real, const N: usize> Dual2<T, N> {
     #[inline(always)]
     #[track_caller]
     pub fn variable(value: T, k: usize) -> Self {
-        let mut x = Self::constant(value);
-        x.grad[k] = T::one();
-        x
+        assert!(k < N, "direction {k} of a number with {N} directions");
+        let grad = core::array::from_fn(|j| if j == k { T::one() } else { T::zero() });
+        Self { grad, ..Self::constant(value) }
     }
 
     /// The second derivative in directions `i` and `j`, in either order.
@@ -90,6 +101,17 @@ impl<T: Real, const N: usize> Dual2<T, N> {
         upper(|i, j| self.hess[i][j])
     }
 
+    /// The chain rule where a derivative is not finite.
+    #[cold]
+    #[inline(never)]
+    fn edge(self, y: T, f1: T, f2: T) -> Self {
+        if y.is_nan() {
+            return Self::all(y);
+        }
+        let hess = upper(|i, j| f1.strong_mul(self.hess[i][j]) + f2.strong_mul(self.grad[i] * self.grad[j]));
+        Self { value: y, grad: T::lanes_strong(f1, &self.grad), hess }
+    }
+
     #[inline(always)]
     fn all(y: T) -> Self {
         Self { value: y, grad: [y; N], hess: upper(|_, _| y) }
@@ -104,7 +126,7 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value + b.value,
             grad: T::lanes_add(&a.grad, &b.grad),
-            hess: upper(|i, j| a.hess[i][j] + b.hess[i][j]),
+            hess: rows(|i| T::lanes_add(&a.hess[i], &b.hess[i])),
         }
     }
     #[inline(always)]
@@ -112,7 +134,7 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value - b.value,
             grad: T::lanes_sub(&a.grad, &b.grad),
-            hess: upper(|i, j| a.hess[i][j] - b.hess[i][j]),
+            hess: rows(|i| T::lanes_sub(&a.hess[i], &b.hess[i])),
         }
     }
     /// ∇²(ab) = b ∇²a + a ∇²b + ∇a ∇bᵀ + ∇b ∇aᵀ
@@ -121,9 +143,9 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value * b.value,
             grad: T::lanes_axpby(&a.grad, b.value, &b.grad, a.value),
-            hess: upper(|i, j| {
-                (a.hess[i][j] * b.value + b.hess[i][j] * a.value)
-                    + (a.grad[i] * b.grad[j] + b.grad[i] * a.grad[j])
+            hess: rows(|i| {
+                let outer = T::lanes_axpby(&a.hess[i], b.value, &b.hess[i], a.value);
+                T::lanes_add(&outer, &T::lanes_axpby(&b.grad, a.grad[i], &a.grad, b.grad[i]))
             }),
         }
     }
@@ -132,22 +154,32 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
     fn div(a: &Self, b: &Self) -> Self {
         let value = a.value / b.value;
         let grad = T::lanes_unscale(&T::lanes_add_scaled(&a.grad, &b.grad, -value), b.value);
-        let hess = upper(|i, j| {
-            ((a.hess[i][j] - b.hess[i][j] * value) - (grad[i] * b.grad[j] + b.grad[i] * grad[j])) / b.value
+        let hess = rows(|i| {
+            let own = T::lanes_add_scaled(&a.hess[i], &b.hess[i], -value);
+            let cross = T::lanes_axpby(&b.grad, grad[i], &grad, b.grad[i]);
+            T::lanes_unscale(&T::lanes_sub(&own, &cross), b.value)
         });
         Self { value, grad, hess }
     }
     #[inline(always)]
     fn neg(a: &Self) -> Self {
-        Self { value: -a.value, grad: T::lanes_neg(&a.grad), hess: upper(|i, j| -a.hess[i][j]) }
+        Self { value: -a.value, grad: T::lanes_neg(&a.grad), hess: rows(|i| T::lanes_neg(&a.hess[i])) }
     }
     #[inline(always)]
     fn scale(a: &Self, s: T) -> Self {
-        Self { value: a.value * s, grad: T::lanes_scale(&a.grad, s), hess: upper(|i, j| a.hess[i][j] * s) }
+        Self {
+            value: a.value * s,
+            grad: T::lanes_scale(&a.grad, s),
+            hess: rows(|i| T::lanes_scale(&a.hess[i], s)),
+        }
     }
     #[inline(always)]
     fn unscale(a: &Self, s: T) -> Self {
-        Self { value: a.value / s, grad: T::lanes_unscale(&a.grad, s), hess: upper(|i, j| a.hess[i][j] / s) }
+        Self {
+            value: a.value / s,
+            grad: T::lanes_unscale(&a.grad, s),
+            hess: rows(|i| T::lanes_unscale(&a.hess[i], s)),
+        }
     }
     #[inline(always)]
     fn shift(a: &Self, s: T) -> Self {
@@ -229,17 +261,16 @@ impl<T: Real, const N: usize> Lift for Dual2<T, N> {
     /// ∇²f(x) = f' ∇²x + f'' ∇x ∇xᵀ
     #[inline(always)]
     fn chain(self, y: T, first: impl FnOnce() -> T, second: impl FnOnce() -> T) -> Self {
-        if y.is_nan() {
-            return Self::all(y);
-        }
+        // Before any branch, so that sine and cosine can be one call.
         let (f1, f2) = (first(), second());
-        let grad = T::lanes_strong(f1, &self.grad);
-        let hess = if f1.all_finite() && f2.all_finite() {
-            upper(|i, j| f1 * self.hess[i][j] + f2 * (self.grad[i] * self.grad[j]))
-        } else {
-            upper(|i, j| f1.strong_mul(self.hess[i][j]) + f2.strong_mul(self.grad[i] * self.grad[j]))
-        };
-        Self { value: y, grad, hess }
+        if f1.all_finite() && f2.all_finite() && !y.is_nan() {
+            let hess = rows(|i| {
+                let curvature = T::lanes_scale(&self.grad, self.grad[i]);
+                T::lanes_axpby(&self.hess[i], f1, &curvature, f2)
+            });
+            return Self { value: y, grad: T::lanes_scale(&self.grad, f1), hess };
+        }
+        self.edge(y, f1, f2)
     }
     #[inline(always)]
     fn chain2(self, b: Self, y: T, first: impl FnOnce() -> [T; 2], second: impl FnOnce() -> [T; 3]) -> Self {

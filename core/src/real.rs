@@ -1,7 +1,7 @@
 //! The one bound of the library: [`Real`], and its innermost floats [`Base`].
 
 use nalgebra::RealField;
-use wide::{f32x4, f64x4};
+use wide::{f32x4, f32x16, f64x4, f64x8};
 
 use crate::rules::{Elementary, Leaf};
 use crate::special::{special, special_orders};
@@ -143,6 +143,14 @@ pub trait Real: RealField + Copy {
         core::array::from_fn(|k| f.strong_mul(t[k]))
     }
 
+    /// The tangents of a function with value `y` and derivative `f`: `f t` with strong zeros in every lane, `NaN` where
+    /// the value is.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lanes_chain<const N: usize>(y: Self, f: Self, t: &[Self; N]) -> [Self; N] {
+        if y.is_nan() { [y; N] } else { Self::lanes_strong(f, t) }
+    }
+
     /// `f t`, with strong zeros of the one tangent `t`, for a factor in every lane.
     #[doc(hidden)]
     #[inline(always)]
@@ -206,23 +214,33 @@ macro_rules! muladd {
     };
 }
 
-/// Runs `$body` on four lanes at a time (bound as `wide` vectors), `$tail` on the rest.
+/// Runs `$body` on whole vectors of lanes (bound as `wide` vectors, like the scalars behind `with`), `$tail` on the
+/// rest. Vectors of 512 bits only where the target has them: the compiler does not make them from narrower ones.
 macro_rules! chunked {
-    ($V:ident; $out:ident = $n:ident; $($v:ident <- $src:expr),+; $body:expr; $tail:expr) => {{
-        let mut $out = [0.0; $n];
-        let (out4, out1) = $out.as_chunks_mut::<4>();
-        let full = out4.len();
-        #[allow(clippy::needless_range_loop)]
-        for k in 0..full {
-            $(let $v = $V::from($src.as_chunks::<4>().0[k]);)+
-            out4[k] = $body.to_array();
+    ($Wide:ident $w:literal, $Narrow:ident $n:literal; $N:ident; $($v:ident <- $src:expr),+; with $($s:ident),*; $body:expr; $tail:expr) => {{
+        let mut out = [0.0; $N];
+        let mut done = 0;
+        if cfg!(target_feature = "avx512f") {
+            chunked!(@stage $Wide $w; out done $N; $($v <- $src),+; $($s),*; $body);
         }
-        for k in 0..out1.len() {
-            $(let $v = $src[4 * full + k];)+
-            out1[k] = $tail;
+        chunked!(@stage $Narrow $n; out done $N; $($v <- $src),+; $($s),*; $body);
+        for k in done..$N {
+            $(let $v = $src[k];)+
+            out[k] = $tail;
         }
-        $out
+        out
     }};
+    (@stage $V:ident $w:literal; $out:ident $done:ident $N:ident; $($v:ident <- $src:expr),+; $($s:ident),*; $body:expr) => {
+        let whole = ($N - $done) / $w;
+        {
+            $(let $s = $V::splat($s);)*
+            for k in 0..whole {
+                $(let $v = $V::from($src[$done..].as_chunks::<$w>().0[k]);)+
+                $out[$done..].as_chunks_mut::<$w>().0[k] = $body.to_array();
+            }
+        }
+        $done += whole * $w;
+    };
 }
 
 /// [`Real::largest_part`] of a family of parts.
@@ -245,8 +263,33 @@ pub(crate) fn family_eq<'a, T: Real>(
     a.into_iter().zip(b).all(|(a, b)| a.parts_near(*b, max_relative * scale))
 }
 
+/// `f` of four lanes at a time, where `f` is not inlined: in line, the compiler would merge the chunks of the usual and
+/// the unusual case into other vectors, and the usual case would pay for it.
+#[inline(always)]
+fn outlined<F: Base, const N: usize>(t: &[F; N], f: impl Fn([F; 4]) -> [F; 4]) -> [F; N] {
+    let mut out = *t;
+    let (chunks, rest) = out.as_chunks_mut::<4>();
+    chunks.iter_mut().for_each(|t| *t = f(*t));
+    for t in rest {
+        *t = f([*t; 4])[0];
+    }
+    out
+}
+
+#[cold]
+#[inline(never)]
+fn quotient<F: Base>(x: [F; 4], s: F) -> [F; 4] {
+    x.map(|x| x / s)
+}
+
+#[cold]
+#[inline(never)]
+fn strong<F: Base>(f: F, t: [F; 4]) -> [F; 4] {
+    t.map(|t| f.strong_mul(t))
+}
+
 macro_rules! base {
-    ($F:ident, $V:ident) => {
+    ($F:ident, $($V:tt)+) => {
         impl Base for $F {}
 
         impl Real for $F {
@@ -286,20 +329,19 @@ macro_rules! base {
             }
             #[inline(always)]
             fn lanes_add<const N: usize>(a: &[$F; N], b: &[$F; N]) -> [$F; N] {
-                chunked!($V; out = N; x <- a, y <- b; x + y; x + y)
+                chunked!($($V)+; N; x <- a, y <- b; with; x + y; x + y)
             }
             #[inline(always)]
             fn lanes_sub<const N: usize>(a: &[$F; N], b: &[$F; N]) -> [$F; N] {
-                chunked!($V; out = N; x <- a, y <- b; x - y; x - y)
+                chunked!($($V)+; N; x <- a, y <- b; with; x - y; x - y)
             }
             #[inline(always)]
             fn lanes_neg<const N: usize>(a: &[$F; N]) -> [$F; N] {
-                chunked!($V; out = N; x <- a; -x; -x)
+                chunked!($($V)+; N; x <- a; with; -x; -x)
             }
             #[inline(always)]
             fn lanes_scale<const N: usize>(a: &[$F; N], s: $F) -> [$F; N] {
-                let s4 = $V::splat(s);
-                chunked!($V; out = N; x <- a; x * s4; x * s)
+                chunked!($($V)+; N; x <- a; with s; x * s; x * s)
             }
             #[inline(always)]
             fn lanes_unscale<const N: usize>(a: &[$F; N], s: $F) -> [$F; N] {
@@ -308,17 +350,15 @@ macro_rules! base {
                 if r.is_normal() {
                     return Self::lanes_scale(a, r);
                 }
-                core::array::from_fn(|k| a[k] / s)
+                outlined(a, |x| quotient(x, s))
             }
             #[inline(always)]
             fn lanes_axpby<const N: usize>(a: &[$F; N], s: $F, b: &[$F; N], t: $F) -> [$F; N] {
-                let (s4, t4) = ($V::splat(s), $V::splat(t));
-                chunked!($V; out = N; x <- a, y <- b; x.mul_add(s4, y * t4); muladd!(x, s, y * t))
+                chunked!($($V)+; N; x <- a, y <- b; with s, t; x.mul_add(s, y * t); muladd!(x, s, y * t))
             }
             #[inline(always)]
             fn lanes_add_scaled<const N: usize>(a: &[$F; N], b: &[$F; N], t: $F) -> [$F; N] {
-                let t4 = $V::splat(t);
-                chunked!($V; out = N; x <- a, y <- b; y.mul_add(t4, x); muladd!(y, t, x))
+                chunked!($($V)+; N; x <- a, y <- b; with t; y.mul_add(t, x); muladd!(y, t, x))
             }
             #[inline(always)]
             fn lanes_strong<const N: usize>(f: $F, t: &[$F; N]) -> [$F; N] {
@@ -326,11 +366,20 @@ macro_rules! base {
                 if f.is_finite() {
                     return Self::lanes_scale(t, f);
                 }
-                core::array::from_fn(|k| f.strong_mul(t[k]))
+                outlined(t, |t| strong(f, t))
+            }
+            #[inline(always)]
+            fn lanes_chain<const N: usize>(y: $F, f: $F, t: &[$F; N]) -> [$F; N] {
+                // The test needs both, so the compiler sees the function beside its derivative: one call for sine and
+                // cosine.
+                if f.is_finite() && y.is_finite() {
+                    return Self::lanes_scale(t, f);
+                }
+                outlined(t, |t| if y.is_nan() { [y; 4] } else { strong(f, t) })
             }
         }
     };
 }
 
-base!(f32, f32x4);
-base!(f64, f64x4);
+base!(f32, f32x16 16, f32x4 4);
+base!(f64, f64x8 8, f64x4 4);

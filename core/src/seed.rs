@@ -16,7 +16,7 @@
 
 use core::ops::Range;
 
-use num_traits::One;
+use num_traits::{One, Zero};
 
 use crate::{Dual, Dual2, HyperDual, Lift, Real};
 
@@ -164,7 +164,10 @@ pub(crate) fn fill<S: Lift>(x: &[S::Inner], out: &mut [S]) {
 #[inline(always)]
 pub(crate) fn seed_chunk<S: FirstOrder>(out: &mut [S], inputs: Range<usize>, t: S::Inner) {
     for (lane, d) in out[inputs].iter_mut().enumerate() {
-        d.tangents_mut()[lane] = t;
+        // All lanes are written: a vector read after a store of one lane would wait for it.
+        for (j, tangent) in d.tangents_mut().iter_mut().enumerate() {
+            *tangent = if j == lane { t } else { S::Inner::zero() };
+        }
     }
 }
 
