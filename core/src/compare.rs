@@ -6,7 +6,9 @@ use core::cmp::Ordering;
 use approx::{AbsDiffEq, RelativeEq, UlpsEq};
 use num_traits::{One, Zero};
 
-use crate::ops::numbers;
+#[cfg(feature = "std")]
+use crate::Tracer;
+use crate::ops::numbers_and_tracer;
 use crate::{Base, Dual, Dual2, HyperDual, Real};
 
 macro_rules! compare {
@@ -106,7 +108,7 @@ macro_rules! compare {
     };
 }
 
-numbers!(compare);
+numbers_and_tracer!(compare);
 
 /// Asserts that two numbers agree in every part, value and tangents: bit for bit up to the sign of zero, or to a
 /// relative tolerance ([`Real::relative_eq_all`]).

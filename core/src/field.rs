@@ -9,7 +9,9 @@ use nalgebra::{ComplexField, Field, RealField, SimdValue};
 use num_traits::{FromPrimitive, Num, One, Signed, Zero};
 use simba::scalar::SubsetOf;
 
-use crate::ops::numbers;
+#[cfg(feature = "std")]
+use crate::Tracer;
+use crate::ops::{numbers, numbers_and_tracer};
 use crate::rules::{Elementary, Lifted, elementary};
 use crate::{Dual, Dual2, HyperDual, Real};
 
@@ -306,7 +308,7 @@ macro_rules! subset_of_float {
     };
 }
 
-numbers!(field);
+numbers_and_tracer!(field);
 
 /// `.cast()` lifts by one level: the inner number becomes the value of a constant.
 macro_rules! lift_cast {

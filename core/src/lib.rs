@@ -90,6 +90,8 @@ mod rules;
 mod seed;
 #[cfg(feature = "serde")]
 mod serde;
+#[cfg(feature = "std")]
+mod sparse;
 mod special;
 
 #[cfg(feature = "alloc")]
@@ -125,6 +127,16 @@ pub use mixed::{MulAdd, MulMixed};
 pub use nalgebra;
 pub use real::{Base, Real, Real64};
 pub use seed::{FirstOrder, SecondOrder, chunk, extract, seed};
+#[cfg(feature = "std")]
+pub use sparse::coloring::Coloring;
+#[cfg(feature = "std")]
+pub use sparse::hessian::{SeparableHessian, SparseHessian};
+#[cfg(feature = "std")]
+pub use sparse::jacobian::SparseJacobian;
+#[cfg(feature = "std")]
+pub use sparse::pattern::Pattern;
+#[cfg(feature = "std")]
+pub use sparse::tracer::{Tracer, hessian_pattern, jacobian_pattern};
 pub use special::{logsumexp, norm};
 
 /// A dual number over `f64`.

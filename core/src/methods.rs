@@ -1,7 +1,9 @@
 //! The functions as inherent methods of every dual type, so that `x.sqrt()` needs no import and is never ambiguous.
 
+#[cfg(feature = "std")]
+use crate::Tracer;
 use crate::kinks::{kinks, kinks2, poisoned};
-use crate::ops::{Arith, numbers};
+use crate::ops::{Arith, numbers_and_tracer};
 use crate::rules::{Elementary, Lifted, binary, elementary, lit};
 use crate::special::{special, special_orders};
 use crate::{Base, Dual, Dual2, HyperDual, Lift, Real};
@@ -166,4 +168,4 @@ macro_rules! methods {
     };
 }
 
-numbers!(methods);
+numbers_and_tracer!(methods);

@@ -6,7 +6,9 @@ use nalgebra::{
     constraint::{AreMultipliable, ShapeConstraint},
 };
 
-use crate::ops::numbers;
+#[cfg(feature = "std")]
+use crate::Tracer;
+use crate::ops::numbers_and_tracer;
 use crate::{Dual, Dual2, HyperDual, Real};
 
 /// Scalars whose product is defined although they differ: a dual number and its base float.
@@ -40,7 +42,7 @@ macro_rules! mul_add {
     };
 }
 
-numbers!(mul_add);
+numbers_and_tracer!(mul_add);
 
 /// Matrix products of floats with dual numbers: `a.mul_mixed(&b)`, where nalgebra's `*` wants equal scalars.
 ///

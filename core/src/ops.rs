@@ -3,6 +3,8 @@
 use core::iter::{Product, Sum};
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+#[cfg(feature = "std")]
+use crate::Tracer;
 use crate::{Base, Dual, Dual2, HyperDual, Real};
 
 /// The arithmetic of one dual type on references; the operators forward here.
@@ -28,6 +30,16 @@ macro_rules! numbers {
     };
 }
 pub(crate) use numbers;
+
+/// The dual types, and the tracer of sparse structure, which computes like one and is laid out like none.
+macro_rules! numbers_and_tracer {
+    ($emit:ident) => {
+        $crate::ops::numbers!($emit);
+        #[cfg(feature = "std")]
+        $emit!(Tracer, [], []);
+    };
+}
+pub(crate) use numbers_and_tracer;
 
 /// One binary operator in its owned, borrowed and assigning forms.
 macro_rules! operator {
@@ -213,4 +225,4 @@ macro_rules! others {
     };
 }
 
-numbers!(operators);
+numbers_and_tracer!(operators);

@@ -13,6 +13,7 @@ mod parts;
 mod pow;
 mod rules;
 mod slice;
+mod sparse;
 mod special;
 mod values;
 

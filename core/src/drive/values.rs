@@ -9,7 +9,9 @@ use nalgebra::allocator::Allocator;
 use nalgebra::{Const, DefaultAllocator, Dim, OMatrix};
 
 use super::point::Shape;
-use crate::ops::numbers;
+#[cfg(feature = "std")]
+use crate::Tracer;
+use crate::ops::numbers_and_tracer;
 use crate::{Dual, Dual2, HyperDual, Real};
 
 /// The result of a function: one number, an array or `Vec` of numbers, an owned nalgebra vector or matrix.
@@ -70,7 +72,7 @@ macro_rules! one_number {
 }
 
 one_value! { [] f32; [] f64; }
-numbers!(one_number);
+numbers_and_tracer!(one_number);
 
 impl<S: Real, const M: usize> Values for [S; M] {
     type Scalar = S;

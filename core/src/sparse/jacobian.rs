@@ -1,0 +1,214 @@
+//! All entries of a sparse Jacobian in a few passes.
+
+use core::ops::{ControlFlow, Range};
+
+use super::coloring::Coloring;
+use super::pattern::Pattern;
+use super::tracer::{Tracer, patterns_inplace};
+use crate::drive::certain;
+use crate::drive::point::{LANES, expect_len};
+use crate::drive::progress::{Stopped, carry_on, finished};
+use crate::seed::{chunk, fill};
+use crate::{Dual, Real};
+
+/// The sparse Jacobian of a function `f(y, x)` that writes its values into a slice, with `N` lanes a pass.
+///
+/// Structure and coloring are found once. An evaluation then takes ⌈colors/N⌉ passes, a number that depends on the
+/// stencil and not on the size of the problem, and allocates nothing. `y` is zero on entry to `f`.
+///
+/// ```
+/// use dualpack_core::{Real, SparseJacobian};
+/// // The second difference on a periodic grid, and a reaction.
+/// fn flow<S: Real>(y: &mut [S], x: &[S]) {
+///     let n = x.len();
+///     for i in 0..n {
+///         y[i] = x[(i + n - 1) % n] - x[i] - x[i] + x[(i + 1) % n] + x[i].exp();
+///     }
+/// }
+/// let x = vec![0.0; 30];
+/// let mut jacobian = SparseJacobian::<f64>::trace(flow, &x, 30);
+/// assert_eq!((jacobian.pattern().nnz(), jacobian.passes()), (90, 1));
+/// let (mut y, mut entries) = (vec![0.0; 30], vec![0.0; 90]);
+/// jacobian.evaluate(flow, &x, &mut y, &mut entries);
+/// let (i, j) = jacobian.pattern().entries().nth(4).unwrap();
+/// assert_eq!((i, j, entries[4]), (1, 1, -1.0));
+/// ```
+///
+/// A panic in the function, or an error, leaves it usable.
+#[derive(Clone, Debug)]
+pub struct SparseJacobian<T, const N: usize = LANES> {
+    pattern: Pattern,
+    coloring: Coloring,
+    /// For each entry the value and the color that it is read from.
+    sources: Vec<(usize, usize)>,
+    seeded: Vec<Dual<T, N>>,
+    values: Vec<Dual<T, N>>,
+}
+
+impl<T: Real, const N: usize> SparseJacobian<T, N> {
+    /// Finds the structure by running `f` once, at `x`, on [`Tracer`]s; `m` is the number of values.
+    pub fn trace(f: impl FnOnce(&mut [Tracer<T>], &[Tracer<T>]), x: &[T], m: usize) -> Self {
+        Self::new(patterns_inplace(f, x, m, false).0)
+    }
+
+    /// For a Jacobian of known structure.
+    pub fn new(pattern: Pattern) -> Self {
+        let coloring = Coloring::of_columns(&pattern);
+        let sources = pattern.entries().map(|(i, j)| (i, coloring.color(j))).collect();
+        Self::with(pattern, coloring, sources)
+    }
+
+    /// For a Jacobian that is known to be symmetric, as that of a gradient: fewer colors, by star coloring.
+    ///
+    /// # Panics
+    /// If the pattern is not symmetric.
+    #[track_caller]
+    pub fn symmetric(pattern: Pattern) -> Self {
+        let coloring = Coloring::star(&pattern);
+        let sources = star_sources(&pattern, &coloring);
+        Self::with(pattern, coloring, sources)
+    }
+
+    fn with(pattern: Pattern, coloring: Coloring, sources: Vec<(usize, usize)>) -> Self {
+        const { assert!(N > 0, "a pass needs at least one lane") };
+        let seeded = vec![Dual::constant(T::zero()); pattern.ncols()];
+        let values = vec![Dual::constant(T::zero()); pattern.nrows()];
+        Self { pattern, coloring, sources, seeded, values }
+    }
+
+    /// The structure: entries are stored in its order.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Which columns share a lane.
+    pub fn coloring(&self) -> &Coloring {
+        &self.coloring
+    }
+
+    /// How often an evaluation calls the function.
+    pub fn passes(&self) -> usize {
+        self.coloring.count().div_ceil(N).max(1)
+    }
+
+    /// Writes the values at `x` into `y` and the entries of the Jacobian into `entries`, in the order of the pattern.
+    ///
+    /// # Panics
+    /// If a slice has another length than the structure says.
+    #[track_caller]
+    pub fn evaluate(
+        &mut self,
+        mut f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]),
+        x: &[T],
+        y: &mut [T],
+        entries: &mut [T],
+    ) {
+        certain(self.try_evaluate(
+            |y, x| {
+                f(y, x);
+                Ok(())
+            },
+            x,
+            y,
+            entries,
+        ));
+    }
+
+    /// [`evaluate`](Self::evaluate) for a function that may fail: its error comes out unchanged.
+    ///
+    /// # Panics
+    /// If a slice has another length than the structure says.
+    #[track_caller]
+    pub fn try_evaluate<E>(
+        &mut self,
+        f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]) -> Result<(), E>,
+        x: &[T],
+        y: &mut [T],
+        entries: &mut [T],
+    ) -> Result<(), E> {
+        finished(self.try_evaluate_with_progress(f, x, y, entries, carry_on))
+    }
+
+    /// [`try_evaluate`](Self::try_evaluate) that reports to `progress` after each pass the fraction of the passes done;
+    /// `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`].
+    ///
+    /// # Panics
+    /// If a slice has another length than the structure says.
+    #[track_caller]
+    pub fn try_evaluate_with_progress<E>(
+        &mut self,
+        mut f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]) -> Result<(), E>,
+        x: &[T],
+        y: &mut [T],
+        entries: &mut [T],
+        mut progress: impl FnMut(f64) -> ControlFlow<()>,
+    ) -> Result<(), Stopped<E>> {
+        expect_len("the point", x.len(), self.pattern.ncols());
+        expect_len("the buffer of values", y.len(), self.pattern.nrows());
+        expect_len("the buffer of entries", entries.len(), self.pattern.nnz());
+        let passes = self.passes();
+        for pass in 0..passes {
+            let colors = chunk(pass * N, N, self.coloring.count());
+            seed_colors(&mut self.seeded, x, &self.coloring, &colors);
+            self.values.fill(Dual::constant(T::zero()));
+            f(&mut self.values, &self.seeded).map_err(Stopped::Function)?;
+            for (entry, &(i, color)) in entries.iter_mut().zip(&self.sources) {
+                if colors.contains(&color) {
+                    *entry = self.values[i].eps[color - colors.start];
+                }
+            }
+            if progress((pass + 1) as f64 / passes as f64).is_break() {
+                return Err(Stopped::Cancelled);
+            }
+        }
+        for (y, v) in y.iter_mut().zip(&self.values) {
+            *y = v.value;
+        }
+        Ok(())
+    }
+
+    /// Values and Jacobian at `x`, as a matrix of `nalgebra-sparse`.
+    ///
+    /// # Panics
+    /// If `x` has another length than the structure says.
+    #[cfg(feature = "sparse")]
+    #[track_caller]
+    pub fn jacobian(
+        &mut self,
+        f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]),
+        x: &[T],
+    ) -> (Vec<T>, nalgebra_sparse::CscMatrix<T>) {
+        let (mut y, mut entries) =
+            (vec![T::zero(); self.pattern.nrows()], vec![T::zero(); self.pattern.nnz()]);
+        self.evaluate(f, x, &mut y, &mut entries);
+        (y, self.pattern.with_values(entries))
+    }
+}
+
+/// The point with one lane for each of these colors.
+pub(super) fn seed_colors<T: Real, const N: usize>(
+    seeded: &mut [Dual<T, N>],
+    x: &[T],
+    coloring: &Coloring,
+    colors: &Range<usize>,
+) {
+    fill(x, seeded);
+    for (j, s) in seeded.iter_mut().enumerate() {
+        let color = coloring.color(j);
+        if colors.contains(&color) {
+            s.eps[color - colors.start] = T::one();
+        }
+    }
+}
+
+/// From which row and color each entry of a symmetric matrix can be read: its own row if no other column of its color
+/// meets it, else that of its mirror image.
+pub(super) fn star_sources(pattern: &Pattern, coloring: &Coloring) -> Vec<(usize, usize)> {
+    let alone = |i: usize, j: usize| {
+        pattern.column(i).iter().filter(|&&k| coloring.color(k) == coloring.color(j)).count() == 1
+    };
+    pattern
+        .entries()
+        .map(|(i, j)| if alone(i, j) { (i, coloring.color(j)) } else { (j, coloring.color(i)) })
+        .collect()
+}
