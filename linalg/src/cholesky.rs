@@ -8,9 +8,9 @@ use num_traits::{One, Zero};
 use crate::error::Error;
 use crate::flags::Uplo;
 use crate::front::{view, view_mut};
-use crate::lanes::{Carver, Part, real};
+use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
-use crate::routine::potrf_pushforward;
+use crate::routine::{blocked_scratch, pushforward_blocked};
 use crate::scratch::with_scratch;
 
 /// How many directions of a pushforward are carried at a time.
@@ -162,22 +162,21 @@ where
             });
         }
         let factor: DMatrixView<'_, T> = view(&self.l);
-        let directions = if n == 0 { 0 } else { da.ncols() / n };
+        let directions = da.ncols().checked_div(n).unwrap_or(0);
         for from in (0..directions).step_by(DIRECTIONS) {
             let lanes = DIRECTIONS.min(directions - from);
-            with_scratch::<T, _>(n * n * lanes, |buffer| {
-                let mut planes = Carver::new(buffer).lanes(n, lanes, n);
+            with_scratch::<T, _>(n * n * lanes + blocked_scratch(n, lanes), |buffer| {
+                let mut carve = Carver::new(buffer);
+                let mut planes = carve.lanes(n, lanes, n);
                 for k in 0..lanes {
                     let first = (from + k) * n;
                     for j in 0..n {
-                        *planes.at_mut(k, j, j) = real(da[(j, first + j)]);
-                        for i in j + 1..n {
+                        for i in Part::Triangle(Uplo::Lower).rows(n, j) {
                             *planes.at_mut(k, i, j) = da[(i, first + j)];
-                            *planes.at_mut(k, j, i) = da[(i, first + j)].conjugate();
                         }
                     }
                 }
-                potrf_pushforward(Uplo::Lower, factor, &mut planes)?;
+                pushforward_blocked(factor, &mut planes, carve, |_, _, _| false)?;
                 for k in 0..lanes {
                     for j in 0..n {
                         for i in Part::Triangle(Uplo::Lower).rows(n, j) {

@@ -62,6 +62,11 @@ impl<'a, P: Lapack> Carver<'a, P> {
         DMatrixViewMut::from_slice(self.take(rows * cols), rows, cols)
     }
 
+    /// Zeros.
+    pub(crate) fn vector(&mut self, len: usize) -> &'a mut [P] {
+        self.take(len)
+    }
+
     /// Lanes of zeros.
     pub(crate) fn lanes(&mut self, rows: usize, lanes: usize, cols: usize) -> Lanes<'a, P> {
         Lanes { data: self.take(rows * lanes * cols), rows, lanes, cols }
@@ -76,7 +81,12 @@ pub(crate) struct Lanes<'a, P> {
     cols: usize,
 }
 
-impl<P: Lapack> Lanes<'_, P> {
+impl<'a, P: Lapack> Lanes<'a, P> {
+    /// Lanes on the first part of a buffer, with what is in it.
+    pub(crate) fn on(buffer: &'a mut [P], rows: usize, lanes: usize, cols: usize) -> Self {
+        Lanes { data: &mut buffer[..rows * lanes * cols], rows, lanes, cols }
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.lanes
     }
@@ -178,6 +188,15 @@ fn columns((rows, cols): (usize, usize)) -> Range<usize> {
     0..if rows == 0 { 0 } else { cols }
 }
 
+/// The part of every column in strips of rows that fit the cache with all their lanes.
+fn strips(shape: (usize, usize), part: Part) -> impl Iterator<Item = (usize, Range<usize>)> {
+    const ROWS: usize = 32;
+    columns(shape).flat_map(move |j| {
+        let rows = part.rows(shape.0, j);
+        rows.clone().step_by(ROWS).map(move |from| (j, from..rows.end.min(from + ROWS)))
+    })
+}
+
 /// Copies the values of a part of `a`, as stored, into `out`; the rest of `out` is left alone.
 pub(crate) fn gather_primal<D: TangentBatch>(
     a: &DMatrixView<'_, D>,
@@ -201,38 +220,20 @@ pub(crate) fn gather_lanes<D: TangentBatch>(
     trans: Trans,
     out: &mut Lanes<'_, D::Primal>,
 ) {
-    for j in columns(a.shape()) {
-        let rows = part.rows(a.nrows(), j);
+    for (j, rows) in strips(a.shape(), part) {
         let from = a.column(j);
+        let from = from.as_slice();
         for k in 0..D::TANGENTS {
             match trans {
                 Trans::NoTrans => {
-                    let to = out.column_mut(k, j);
-                    for i in rows.clone() {
-                        to[i] = from[i].lane(k);
-                    }
+                    let to = &mut out.column_mut(k, j)[rows.clone()];
+                    to.iter_mut().zip(&from[rows.clone()]).for_each(|(to, from)| *to = from.lane(k));
                 }
                 Trans::Trans => rows.clone().for_each(|i| *out.at_mut(k, j, i) = from[i].lane(k)),
                 Trans::ConjTrans => {
                     rows.clone().for_each(|i| *out.at_mut(k, j, i) = from[i].lane(k).conjugate());
                 }
             }
-        }
-    }
-}
-
-/// Copies the lanes of the Hermitian matrix that is given by one triangle of `a`: the triangle, its mirror image, and
-/// the real part of the diagonal.
-pub(crate) fn gather_hermitian<D: TangentBatch>(
-    a: &DMatrixView<'_, D>,
-    uplo: Uplo,
-    out: &mut Lanes<'_, D::Primal>,
-) {
-    gather_lanes(a, Part::Strict(uplo), Trans::NoTrans, out);
-    gather_lanes(a, Part::Strict(uplo), Trans::ConjTrans, out);
-    for j in 0..a.ncols() {
-        for k in 0..D::TANGENTS {
-            *out.at_mut(k, j, j) = real(a[(j, j)].lane(k));
         }
     }
 }
@@ -263,13 +264,29 @@ pub(crate) fn scatter_lanes<D: TangentBatch>(
     part: Part,
     out: &mut DMatrixViewMut<'_, D>,
 ) {
-    for j in columns(out.shape()) {
-        let rows = part.rows(out.nrows(), j);
-        let to = &mut out.column_mut(j);
+    scatter_lanes_of(from, part, Trans::NoTrans, out);
+}
+
+/// Writes `op` of the lanes as the tangents of a part of `out`: what undoes [`gather_lanes`].
+pub(crate) fn scatter_lanes_of<D: TangentBatch>(
+    from: &Lanes<'_, D::Primal>,
+    part: Part,
+    trans: Trans,
+    out: &mut DMatrixViewMut<'_, D>,
+) {
+    for (j, rows) in strips(out.shape(), part) {
+        let mut to = out.column_mut(j);
+        let to = to.as_mut_slice();
         for k in 0..D::TANGENTS {
-            let from = from.column(k, j);
-            for i in rows.clone() {
-                to[i].set_lane(k, from[i]);
+            match trans {
+                Trans::NoTrans => {
+                    let from = &from.column(k, j)[rows.clone()];
+                    to[rows.clone()].iter_mut().zip(from).for_each(|(to, &from)| to.set_lane(k, from));
+                }
+                Trans::Trans => rows.clone().for_each(|i| to[i].set_lane(k, from.at(k, j, i))),
+                Trans::ConjTrans => {
+                    rows.clone().for_each(|i| to[i].set_lane(k, from.at(k, j, i).conjugate()))
+                }
             }
         }
     }

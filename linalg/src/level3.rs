@@ -8,13 +8,11 @@ use nalgebra::{DMatrixView, DMatrixViewMut};
 
 use crate::ffi::{self, Native};
 use crate::flags::{Diag, Side, Trans, Uplo};
+use crate::kernel::level3::{BLOCK, Tile, product, solve_left, solve_right};
 use crate::scratch::with_scratch;
 
-/// Order of the diagonal blocks that are computed by plain loops.
-const BLOCK: usize = 16;
-
-/// Products of at most this many multiplications are not worth the packing of `gemm`.
-const SMALL: usize = 8 * 8 * 8;
+/// Products of at most this many multiplications are not worth the packing, and the heap, of the crate `gemm`.
+const SMALL: usize = 32 * 32 * 32;
 
 /// `C = α op(A) op(B) + β C`; `β = 0` overwrites `C`.
 pub(crate) fn gemm<T: Native>(
@@ -37,21 +35,33 @@ pub(crate) fn gemm<T: Native>(
         });
     }
     scale(beta, c.as_view_mut());
-    for j in 0..n {
-        let out = &mut c.column_mut(j);
-        for l in 0..k {
-            let x = alpha * entry(&b, tb, l, j);
-            if ta == Trans::NoTrans {
-                for (y, &t) in out.iter_mut().zip(a.column(l).iter()) {
-                    *y += t * x;
-                }
+    plain(ta, a, |a| match tb {
+        Trans::NoTrans => product(alpha, a, b, false, c),
+        Trans::Trans => product(alpha, a, b, true, c),
+        Trans::ConjTrans => plain(tb, b, |b| product(alpha, a, b, false, c)),
+    });
+}
+
+/// `op(A)` as it is, copied if it is not stored like that.
+fn plain<T: Native>(trans: Trans, a: DMatrixView<'_, T>, f: impl FnOnce(DMatrixView<'_, T>)) {
+    if trans == Trans::NoTrans {
+        return f(a);
+    }
+    let (m, n) = trans.shape(a.shape());
+    with_scratch(m * n, |copy| {
+        // Column i of A is row i of op(A).
+        for i in 0..if n == 0 { 0 } else { m } {
+            let row = copy[i..].iter_mut().step_by(m);
+            let column = a.column(i);
+            let entries = row.zip(column.as_slice());
+            if trans == Trans::ConjTrans {
+                entries.for_each(|(x, y)| *x = y.conjugate());
             } else {
-                for (i, y) in out.iter_mut().enumerate() {
-                    *y += entry(&a, ta, i, l) * x;
-                }
+                entries.for_each(|(x, y)| *x = *y);
             }
         }
-    }
+        f(DMatrixView::from_slice(copy, m, n))
+    })
 }
 
 /// Entry `(i, j)` of `op(A)`.
@@ -101,9 +111,6 @@ struct Triangle<'a, T> {
     trans: Trans,
     diag: Diag,
 }
-
-/// A small `op(A)`, column by column; zero outside its triangle.
-type Tile<T> = [[T; BLOCK]; BLOCK];
 
 impl<T: Native> Triangle<'_, T> {
     fn order(&self) -> usize {
@@ -167,8 +174,8 @@ fn solve<T: Native>(side: Side, t: &Triangle<'_, T>, mut b: DMatrixViewMut<'_, T
     let n = t.order();
     if n <= BLOCK {
         return match side {
-            Side::Left => solve_left(n, t.is_lower(), &t.tile(), b),
-            Side::Right => solve_right(n, t.is_lower(), &t.tile(), b),
+            Side::Left => solve_left(t.is_lower(), &t.tile(), b),
+            Side::Right => solve_right(t.is_lower(), &t.tile(), b),
         };
     }
     let at = t.cut();
@@ -193,35 +200,6 @@ fn solve<T: Native>(side: Side, t: &Triangle<'_, T>, mut b: DMatrixViewMut<'_, T
             gemm(Trans::NoTrans, t.trans, minus, b1.as_view(), off, one, b2.as_view_mut());
             solve(side, &t2, b2);
         }
-    }
-}
-
-/// Column by column: an unknown, then its share of the others.
-fn solve_left<T: Native>(n: usize, lower: bool, t: &Tile<T>, mut b: DMatrixViewMut<'_, T>) {
-    for mut column in b.column_iter_mut() {
-        let x = column.as_mut_slice();
-        for step in 0..n {
-            let k = if lower { step } else { n - 1 - step };
-            let pivot = x[k] / t[k][k];
-            x[k] = pivot;
-            let rows = if lower { k + 1..n } else { 0..k };
-            for i in rows {
-                x[i] -= t[k][i] * pivot;
-            }
-        }
-    }
-}
-
-/// The columns of `B` are the unknowns; an upper triangle is solved from the first one on.
-fn solve_right<T: Native>(n: usize, lower: bool, t: &Tile<T>, mut b: DMatrixViewMut<'_, T>) {
-    for step in 0..n {
-        let j = if lower { n - 1 - step } else { step };
-        let known = if lower { j + 1..n } else { 0..j };
-        for k in known {
-            add_column(-t[j][k], k, j, &mut b);
-        }
-        let pivot = t[j][j];
-        b.column_mut(j).as_mut_slice().iter_mut().for_each(|x| *x /= pivot);
     }
 }
 

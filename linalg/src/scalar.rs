@@ -1,10 +1,10 @@
 //! The scalars of the linear algebra: [`Scalar`], and how a number with tangents comes apart: [`TangentBatch`].
 
 use dualpack_core::{Dual, Dual2, HyperDual, Real};
-use nalgebra::{ComplexField, DMatrixViewMut};
+use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 use num_complex::Complex;
 
-use crate::kernel::{self, Interleaved};
+use crate::kernel::{self, Interleaved, InterleavedRef};
 use crate::lapack::Lapack;
 
 /// The float at the bottom of a scalar: `f32` or `f64`.
@@ -49,6 +49,11 @@ pub trait TangentBatch: Scalar {
     fn interleaved(_a: DMatrixViewMut<'_, Self>) -> Option<Interleaved<'_, BaseOf<Self>>> {
         None
     }
+
+    /// [`interleaved`](TangentBatch::interleaved), for an operand that is only read.
+    fn interleaved_ref(_a: DMatrixView<'_, Self>) -> Option<InterleavedRef<'_, BaseOf<Self>>> {
+        None
+    }
 }
 
 impl<T: Real + Lapack, const N: usize> TangentBatch for Dual<T, N> {
@@ -72,6 +77,9 @@ impl<T: Real + Lapack, const N: usize> TangentBatch for Dual<T, N> {
         self.eps[k] = lane;
     }
     fn interleaved(a: DMatrixViewMut<'_, Self>) -> Option<Interleaved<'_, BaseOf<Self>>> {
+        kernel::dual_mut(a)
+    }
+    fn interleaved_ref(a: DMatrixView<'_, Self>) -> Option<InterleavedRef<'_, BaseOf<Self>>> {
         kernel::dual(a)
     }
 }
@@ -125,6 +133,9 @@ impl<T: Real + Lapack, const N: usize> TangentBatch for Dual2<T, N> {
         self.hess[k][k..].copy_from_slice(&lane.eps[k..]);
     }
     fn interleaved(a: DMatrixViewMut<'_, Self>) -> Option<Interleaved<'_, BaseOf<Self>>> {
+        kernel::dual2_mut(a)
+    }
+    fn interleaved_ref(a: DMatrixView<'_, Self>) -> Option<InterleavedRef<'_, BaseOf<Self>>> {
         kernel::dual2(a)
     }
 }

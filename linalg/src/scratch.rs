@@ -23,8 +23,8 @@ thread_local! {
 /// Scratch memory that is kept between calls.
 ///
 /// Routines take their scratch from the stack as long as it fits 32 KiB. Larger matrices need the heap; inside
-/// [`Workspace::run`] they use the memory of the workspace, so that a call repeated with the same sizes allocates
-/// nothing.
+/// [`Workspace::run`] they use the memory of the workspace, so that a call repeated with the same sizes allocates no
+/// scratch. (Large products pack their operands into buffers of their own, which the crate `gemm` allocates.)
 ///
 /// ```
 /// use dualpack_linalg::Workspace;

@@ -78,7 +78,7 @@ impl Routine for TriangularCase {
         let mut random = Random::new(15);
         let order = if self.side == Side::Left { self.m } else { self.n };
         let mut a = random.matrix(order, order) / order.max(1) as f64;
-        a.iter_mut().step_by(order + 1).for_each(|d| *d = 1.5 + *d);
+        a.iter_mut().step_by(order + 1).for_each(|d| *d += 1.5);
         vec![random.matrix(1, 1), a, random.matrix(self.m, self.n)]
     }
     fn part(&self, operand: usize) -> Part {

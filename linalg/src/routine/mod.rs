@@ -34,7 +34,7 @@ pub use trtrs::Trtrs;
 pub(crate) use gebal::{transform, transform_back};
 pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward};
 pub(crate) use getrs::solve as lu_solve;
-pub(crate) use potrf::pushforward as potrf_pushforward;
+pub(crate) use potrf::{blocked_scratch, pushforward_blocked};
 
 /// Writes the implementations for the four scalars that LAPACK computes with.
 macro_rules! native {

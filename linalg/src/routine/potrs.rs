@@ -10,7 +10,6 @@
 use nalgebra::{DMatrixView, DMatrixViewMut};
 
 use crate::error::Error;
-use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{Carver, Lanes, Part, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
 use crate::lapack::Lapack;
@@ -18,6 +17,7 @@ use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::{rows_of, square};
+use crate::{ffi, kernel};
 
 /// Solve with a Cholesky factor.
 pub trait Potrs: Scalar {
@@ -64,11 +64,38 @@ fn pushforward<P: Lapack>(
     P::trsm(Side::Left, uplo, fh, Diag::NonUnit, one, factor, db.wide_mut())
 }
 
+/// With so few right-hand sides a tangent of the factor is used too seldom to be worth copying into planes.
+const FEW: usize = 4;
+
+/// The kernel for interleaved lanes, if there is one for this scalar.
+fn interleaved<D: TangentBatch>(
+    uplo: Uplo,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+) -> Result<bool, Error> {
+    let Some(factor) = D::interleaved_ref(a).filter(|factor| factor.is_first_order()) else {
+        return Ok(false);
+    };
+    let ((n, r), part) = (b.shape(), Part::Triangle(uplo));
+    with_scratch::<D::Primal, _>(n * n + n * r, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let (mut primal, mut x) = (carve.matrix(n, n), carve.matrix(n, r));
+        gather_primal(&a, part, &mut primal);
+        gather_primal(&b.as_view(), Part::All, &mut x);
+        D::Primal::potrs(uplo, primal.as_view(), x.as_view_mut())?;
+        scatter_primal(&x.as_view(), Part::All, &mut b);
+        Ok(D::interleaved(b).is_some_and(|b| kernel::cholesky::potrs(uplo, factor, b)))
+    })
+}
+
 impl<D: TangentBatch> Potrs for D {
     fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let n = square("potrs", a.shape())?;
         rows_of("potrs", n, b.shape())?;
         let (r, lanes, part) = (b.ncols(), D::TANGENTS, Part::Triangle(uplo));
+        if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW) && interleaved(uplo, a, b.as_view_mut())? {
+            return Ok(());
+        }
         with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
             let mut carve = Carver::new(buffer);
             let mut factor = carve.matrix(n, n);

@@ -1,0 +1,179 @@
+//! Kernels for small matrices: the lanes of an entry stay side by side, as the dual numbers store them, and are the
+//! SIMD dimension. Each kernel is compiled for AVX-512, for AVX2 with FMA and for the baseline; the CPU decides at
+//! run time. Every lane is computed by the same operations whatever the other lanes are.
+//!
+//! - [`cholesky`]: factorization and solve on interleaved lanes;
+//! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
+
+use std::any::TypeId;
+use std::marker::PhantomData;
+
+use dualpack_core::{Dual, Dual2, Real};
+use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
+
+pub(crate) mod cholesky;
+pub(crate) mod level3;
+
+/// How the floats of an entry follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The value, then `lanes` tangents.
+    First,
+    /// The value, then `lanes` first derivatives, then `lanes x lanes` second ones, row by row, of which those on and
+    /// right of the diagonal count.
+    Symmetric,
+}
+
+/// A matrix of dual numbers seen as interleaved floats; see
+/// [`TangentBatch::interleaved`](crate::TangentBatch::interleaved).
+pub struct Interleaved<'a, F> {
+    entries: Entries<F>,
+    lanes: usize,
+    order: Order,
+    matrix: PhantomData<&'a mut F>,
+}
+
+/// The same, of a matrix that is only read.
+pub struct InterleavedRef<'a, F> {
+    entries: Entries<F>,
+    lanes: usize,
+    order: Order,
+    matrix: PhantomData<&'a F>,
+}
+
+impl<F> InterleavedRef<'_, F> {
+    /// Whether an entry is a value and its tangents, nothing else.
+    pub(crate) fn is_first_order(&self) -> bool {
+        self.order == Order::First
+    }
+}
+
+/// Where the floats of the entries are.
+#[derive(Clone, Copy)]
+struct Entries<F> {
+    start: *mut F,
+    rows: usize,
+    cols: usize,
+    /// Distances, in floats, from an entry to the one below it and to the one right of it.
+    down: usize,
+    right: usize,
+}
+
+impl<F> Entries<F> {
+    fn transposed(self) -> Self {
+        Entries { rows: self.cols, cols: self.rows, down: self.right, right: self.down, ..self }
+    }
+}
+
+impl<F: ComplexField + Copy> Entries<F> {
+    /// The `W` floats from number `slot` on of entry `(i, j)`.
+    ///
+    /// # Safety
+    /// The entry lies in the matrix, may be read, and has `slot + W` floats.
+    #[inline(always)]
+    unsafe fn load<const W: usize>(&self, i: usize, j: usize, slot: usize) -> [F; W] {
+        // SAFETY: the entry is inside the matrix by the contract; floats need no more alignment than they have.
+        unsafe { self.start.add(i * self.down + j * self.right + slot).cast::<[F; W]>().read() }
+    }
+
+    /// Writes what [`load`](Entries::load) reads.
+    ///
+    /// # Safety
+    /// As for `load`, and the matrix is exclusively borrowed.
+    #[inline(always)]
+    unsafe fn store<const W: usize>(&self, i: usize, j: usize, slot: usize, x: [F; W]) {
+        // SAFETY: as in `load`.
+        unsafe { self.start.add(i * self.down + j * self.right + slot).cast::<[F; W]>().write(x) }
+    }
+
+    /// The value of an entry.
+    ///
+    /// # Safety
+    /// As for `load`.
+    #[inline(always)]
+    unsafe fn value(&self, i: usize, j: usize) -> F {
+        // SAFETY: slot 0 of an entry.
+        unsafe { self.load::<1>(i, j, 0)[0] }
+    }
+}
+
+/// `y - f x` in every lane, rounded once where `FUSED`.
+#[inline(always)]
+fn subtract<F: ComplexField + Copy, const W: usize, const FUSED: bool>(y: &mut [F; W], f: F, x: &[F; W]) {
+    for k in 0..W {
+        y[k] = if FUSED { (-f).mul_add(x[k], y[k]) } else { y[k] - f * x[k] };
+    }
+}
+
+/// Makes `$name` out of `$body`, whose last parameter says whether to use fused multiply-add: compiled three times,
+/// chosen at run time.
+macro_rules! dispatch {
+    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) => $body:ident) => {
+        $(#[$doc])*
+        $vis unsafe fn $name<$T: $bound>($($arg: $ty),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f")]
+                unsafe fn avx512<$T: $bound>($($arg: $ty),*) {
+                    // SAFETY: the contract is the caller's.
+                    unsafe { $body::<$T, true>($($arg),*) }
+                }
+                #[target_feature(enable = "avx2,fma")]
+                unsafe fn avx2<$T: $bound>($($arg: $ty),*) {
+                    // SAFETY: the contract is the caller's.
+                    unsafe { $body::<$T, true>($($arg),*) }
+                }
+                if is_x86_feature_detected!("avx512f") {
+                    // SAFETY: the CPU has the feature; the rest of the contract is the caller's.
+                    return unsafe { avx512($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the CPU has both features; the rest of the contract is the caller's.
+                    return unsafe { avx2($($arg),*) };
+                }
+            }
+            // SAFETY: the contract is the caller's.
+            unsafe { $body::<$T, { cfg!(target_feature = "fma") }>($($arg),*) }
+        }
+    };
+}
+use dispatch;
+
+/// Entries of `width` floats each, of a matrix over a plain float; `None` over anything else.
+fn entries<T: Real, D: nalgebra::Scalar>(a: &DMatrixView<'_, D>, width: usize) -> Option<Entries<T::Base>> {
+    let flat = TypeId::of::<T>() == TypeId::of::<T::Base>() && size_of::<D>() == width * size_of::<T::Base>();
+    flat.then(|| Entries {
+        start: a.as_ptr().cast::<T::Base>().cast_mut(),
+        rows: a.nrows(),
+        cols: a.ncols(),
+        down: width,
+        right: width * a.strides().1,
+    })
+}
+
+/// The number types that are `repr(C)` and consist of floats alone, with their `Order`: `Dual` is `value: T,
+/// eps: [T; N]`, `Dual2` is `value: T, grad: [T; N], hess: [[T; N]; N]`.
+macro_rules! interleaved {
+    ($($Type:ident $read:ident $write:ident $order:ident |$N:ident| $width:expr;)*) => {$(
+        /// A matrix over a plain float, to be written; `None` over anything else.
+        pub(crate) fn $write<T: Real, const $N: usize>(
+            mut a: DMatrixViewMut<'_, $Type<T, $N>>,
+        ) -> Option<Interleaved<'_, T::Base>> {
+            let entries = Entries { start: a.as_mut_ptr().cast(), ..entries::<T, _>(&a.as_view(), $width)? };
+            Some(Interleaved { entries, lanes: $N, order: Order::$order, matrix: PhantomData })
+        }
+
+        /// A matrix over a plain float, to be read; `None` over anything else.
+        pub(crate) fn $read<T: Real, const $N: usize>(
+            a: DMatrixView<'_, $Type<T, $N>>,
+        ) -> Option<InterleavedRef<'_, T::Base>> {
+            let entries = entries::<T, _>(&a, $width)?;
+            Some(InterleavedRef { entries, lanes: $N, order: Order::$order, matrix: PhantomData })
+        }
+    )*};
+}
+
+interleaved! {
+    Dual dual dual_mut First |N| 1 + N;
+    Dual2 dual2 dual2_mut Symmetric |N| 1 + N + N * N;
+}
