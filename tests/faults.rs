@@ -26,13 +26,6 @@ const DECIDED_BY_POLICY: &[(&str, &str)] = &[
 
 /// Cases whose operation does not exist yet.
 const NOT_REACHED: &[(&str, &str)] = &[
-    ("L009", "LU"),
-    ("L010", "LU"),
-    ("L012", "LU"),
-    ("L013", "LU"),
-    ("L015", "LU"),
-    ("L016", "LU"),
-    ("L027", "LU"),
     ("L028", "symmetric eigenvalues"),
     ("L030", "QR"),
     ("L031", "QR"),
@@ -55,7 +48,6 @@ const NOT_REACHED: &[(&str, &str)] = &[
     ("L058", "nuclear norm"),
     ("L059", "singular values"),
     ("L061", "singular values"),
-    ("L092", "LU"),
     ("L094", "Schur form"),
     ("L095", "symmetric eigenvectors"),
 ];
@@ -124,13 +116,19 @@ cases! {
     L004 => linalg::jacobian_of_lower_cholesky;
     L006 => linalg::sum_of_inverse_from_factor;
     L007 => linalg::weighted_solves_from_factors;
+    L009 L010 => linalg::determinant_of_family;
+    L012 L013 => linalg::gradient_of_singular_determinant;
+    L015 => linalg::determinant;
+    L016 => linalg::empty;
     L018 L025 => linalg::solve;
     L019 L021 L022 L024 => linalg::lu;
+    L027 => linalg::solve_large_tridiagonal;
     L062 L065 L067 L068 L070 L071 L073 L074 L076 L077 L079 L080 L082 L083 => linalg::expm_curve;
     L064 => linalg::hessian_through_expm;
     L085 L086 => linalg::matrix_power;
     L088 L089 => linalg::balancing;
     L091 => linalg::unit_triangular_solve;
+    L092 => linalg::symmetric_inverse;
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The matrix cases: one function per operation.
 
-use dualpack::{BalanceJob, Cholesky, Diag, Dual, Error, Lapack, Side, Trans, Uplo, expm};
+use dualpack::{BalanceJob, Cholesky, Diag, Dual, Dual2, Error, LU, Lapack, Side, Trans, Uplo, expm};
 use nalgebra::{DMatrix, dmatrix};
 
 use super::case::{Case, Curve, Outcome, matrix};
@@ -127,7 +127,7 @@ pub fn unit_triangular_solve(c: &Case) {
     in_every_scalar!(c, trsm);
 }
 
-/// A x = b by getrf and getrs.
+/// A x = b by getrf and getrs and by the front.
 pub fn solve(c: &Case) {
     fn routine<S: Number>(x: &Curve<S>) -> Outcome<S> {
         let (mut a, mut b) = (x.matrix("A"), x.matrix("b"));
@@ -136,7 +136,11 @@ pub fn solve(c: &Case) {
         S::getrs(Trans::NoTrans, a.as_view(), &ipiv, b.as_view_mut())?;
         Ok(vec![("f", b)])
     }
+    fn front<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        Ok(vec![("f", LU::new(x.matrix("A"))?.solve(&x.matrix("b"))?)])
+    }
     in_every_scalar!(c, routine);
+    in_every_scalar!(c, front);
 }
 
 /// P A = L U with the rows in the order that the case gives; singular and tall ones too.
@@ -213,6 +217,117 @@ pub fn balancing(c: &Case) {
                 Ok(Vec::new())
             }
         }
+    }
+    in_every_scalar!(c, run);
+}
+
+/// det and ln |det| of small families in t.
+pub fn determinant_of_family(c: &Case) {
+    fn det<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let t = Curve::<S>::parameter(x.case.number("t"), 1.0);
+        let k = |v: f64| S::from_base(v);
+        let a = dmatrix![t + k(2.0), k(1.0); k(1.0), t + t + k(3.0)];
+        Ok(vec![("f", one(LU::new(a)?.determinant()))])
+    }
+    fn ln_det<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        let t = Curve::<S>::parameter(x.case.number("t"), 1.0);
+        let k = |v: f64| S::from_base(v);
+        let a = dmatrix![t + k(2.0), k(1.0); k(1.0), k(3.0)];
+        Ok(vec![("f", one(LU::new(a)?.ln_abs_determinant()?))])
+    }
+    if c.id == "L009" {
+        in_every_scalar!(c, det);
+    } else {
+        in_every_scalar!(c, ln_det);
+    }
+}
+
+/// All first and second derivatives of the determinant of a singular matrix.
+pub fn gradient_of_singular_determinant(c: &Case) {
+    fn run<const K: usize>(c: &Case) {
+        let a = c.matrix("A");
+        let n = a.nrows();
+        let det = LU::new(DMatrix::from_fn(n, n, |i, j| Dual::<f64, K>::variable(a[(i, j)], i * n + j)))
+            .expect("singular is no failure")
+            .determinant();
+        c.field("Dual", "f", &[det.value]);
+        // Lane i n + j: rows of the gradient, which the file gives by rows too.
+        let gradient = matrix(&c.expected["grad"]).transpose();
+        c.close("gradient", &det.eps, gradient.as_slice());
+        let det = LU::new(DMatrix::from_fn(n, n, |i, j| Dual2::<f64, K>::variable(a[(i, j)], i * n + j)))
+            .expect("singular is no failure")
+            .determinant();
+        c.close("gradient in Dual2", &det.grad, gradient.as_slice());
+        c.field("Dual2", "hess_11_22", &[det.hessian(0, K - 1)]);
+        if n == 2 {
+            c.field("Dual2", "hess_12_21", &[det.hessian(1, 2)]);
+        }
+        for i in 0..K {
+            for j in i..K {
+                c.field("Dual2", "d2f_any_direction", &[det.hessian(i, j)]);
+            }
+        }
+    }
+    if c.id == "L012" { run::<4>(c) } else { run::<16>(c) }
+}
+
+pub fn determinant(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        Ok(vec![("f", one(LU::new(x.matrix("A"))?.determinant()))])
+    }
+    in_every_scalar!(c, run);
+}
+
+/// 0 x 0.
+pub fn empty(c: &Case) {
+    fn run<S: Number>(c: &Case) {
+        let a = DMatrix::<S>::zeros(0, 0);
+        let lu = LU::new(a.clone()).expect("an empty matrix is regular");
+        let cholesky = Cholesky::new(a.clone()).expect("an empty matrix is positive definite");
+        for det in [lu.determinant(), cholesky.determinant()] {
+            c.field(S::NAME, "det", &[det.base()]);
+            assert!((0..3).filter_map(|k| det.first(k)).chain(det.mixed()).all(|d| d == 0.0));
+        }
+        c.field(S::NAME, "logdet", &[lu.ln_abs_determinant().expect("a regular matrix").base()]);
+        c.field(S::NAME, "logdet", &[cholesky.ln_determinant().base()]);
+        let shape = |m: DMatrix<S>| [m.nrows() as f64, m.ncols() as f64];
+        c.field(S::NAME, "inverse_shape", &shape(lu.inverse().expect("an inverse")));
+        c.field(S::NAME, "inverse_shape", &shape(cholesky.inverse()));
+        c.field(S::NAME, "expm_shape", &shape(expm(&a).expect("an exponential")));
+        for columns in [0, 2] {
+            let b = DMatrix::<S>::zeros(0, columns);
+            assert_eq!(lu.solve(&b).expect("a solution").shape(), (0, columns));
+        }
+    }
+    run::<f64>(c);
+    run::<Dual<f64, 3>>(c);
+    run::<Dual<Dual<f64, 1>, 1>>(c);
+}
+
+/// tridiag(-1, a, -1) x = 1 of order 1000.
+pub fn solve_large_tridiagonal(c: &Case) {
+    let n = c.number("n") as usize;
+    let diagonal = Dual::<f64, 1> { value: c.number("a"), eps: [c.number("da")] };
+    let a = DMatrix::from_fn(n, n, |i, j| match i.abs_diff(j) {
+        0 => diagonal,
+        1 => Dual::constant(-1.0),
+        _ => Dual::constant(0.0),
+    });
+    let ones = DMatrix::from_element(n, 1, Dual::<f64, 1>::constant(1.0));
+    let lu = LU::new(a.clone()).expect("a regular matrix").solve(&ones).expect("a solution");
+    let cholesky = Cholesky::new(a).expect("a positive definite matrix").solve(&ones).expect("a solution");
+    for (name, x) in [("LU", lu), ("Cholesky", cholesky)] {
+        let at: Vec<usize> = list(&c.input["entries"]).iter().map(|&k| k as usize - 1).collect();
+        let pick = |read: fn(&Dual<f64, 1>) -> f64| -> Vec<f64> { at.iter().map(|&k| read(&x[k])).collect() };
+        c.field(name, "x", &pick(|x| x.value));
+        c.field(name, "dx", &pick(|x| x.eps[0]));
+    }
+}
+
+/// The inverse of an indefinite symmetric matrix, both triangles.
+pub fn symmetric_inverse(c: &Case) {
+    fn run<S: Number>(x: &Curve<S>) -> Outcome<S> {
+        Ok(vec![("f", LU::new(x.matrix("A"))?.inverse()?)])
     }
     in_every_scalar!(c, run);
 }

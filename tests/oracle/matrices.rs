@@ -1,7 +1,7 @@
 //! The matrix operations: one row per operation and road.
 
 use dualpack::{
-    Balance, BalanceJob, Cholesky, Dual, Dual2, Error, Exponential, HyperDual, Lapack, Side, Trans, Uplo,
+    Balance, BalanceJob, Cholesky, Dual, Dual2, Error, Exponential, HyperDual, LU, Lapack, Side, Trans, Uplo,
     balance, expm,
 };
 use nalgebra::DMatrix;
@@ -74,6 +74,22 @@ fn logdet_spd<S: Number>(x: &Input<S>) -> Outcome<S> {
 }
 
 // LU.
+
+fn inverse<S: Number>(x: &Input<S>) -> Outcome<S> {
+    Ok(vec![("Ainv", LU::new(x.a())?.inverse()?)])
+}
+
+fn det<S: Number>(x: &Input<S>) -> Outcome<S> {
+    Ok(vec![("det", one(LU::new(x.a())?.determinant()))])
+}
+
+fn logdet<S: Number>(x: &Input<S>) -> Outcome<S> {
+    Ok(vec![("logabsdet", one(LU::new(x.a())?.ln_abs_determinant()?))])
+}
+
+fn lu_solve<S: Number>(x: &Input<S>) -> Outcome<S> {
+    Ok(vec![("X", LU::new(x.a())?.solve(&x.get("B"))?)])
+}
 
 fn getri<S: Number>(x: &Input<S>) -> Outcome<S> {
     let mut a = x.a();
@@ -214,6 +230,10 @@ fn roads() -> Vec<Road> {
         "chol_solve" "potrs" Gauge::None, potrs;
         "logdet_spd" "Cholesky::ln_determinant" Gauge::None, logdet_spd;
         "inverse" "getri" Gauge::None, getri;
+        "inverse" "LU::inverse" Gauge::None, inverse;
+        "det" "LU::determinant" Gauge::None, det;
+        "logdet" "LU::ln_abs_determinant" Gauge::None, logdet;
+        "lu_solve" "LU::solve" Gauge::None, lu_solve;
         "lu_solve" "getrs" Gauge::None, getrs;
         "lu_solve" "getrs(Trans)" Gauge::None, getrs_transposed;
         "gebal" "gebal" Gauge::None, gebal;
