@@ -29,6 +29,8 @@ mod matrix_market;
 const BATCH: usize = 64;
 /// The gradient of a matrix of order n has n² entries, so the work grows with n⁵.
 const MAX_ORDER: usize = 100;
+/// Inputs from which on the program says that it takes its time.
+const PATIENCE: usize = 2000;
 /// Rows and columns of a gradient that are printed.
 const CORNER: usize = 8;
 /// Columns of `X`.
@@ -270,6 +272,9 @@ fn report<P: Problem>(problem: &P) -> Result<(), String> {
         return Err(format!("{}: the value overflows", P::NAME));
     }
     println!("  value {value}");
+    if x.len() > PATIENCE {
+        println!("  (central differences take {} values, all three roads a while)", 2 * x.len());
+    }
     let (differences, slow) = timed(|| central_differences(problem, &x)).map_err(in_problem)?;
     let (gradient, chunks) = timed(|| chunked(problem, &x)).map_err(in_problem)?;
     let (pushed, push) = timed(|| problem.pushforward()).map_err(in_problem)?;
