@@ -1,5 +1,92 @@
 //! Forward-mode automatic differentiation: batched dual numbers as nalgebra scalars, and LAPACK calls with
 //! closed-form tangent rules.
+//!
+//! # Which tool
+//!
+//! | you have | you want | use |
+//! |---|---|---|
+//! | f: ℝ → anything | f' | [`derivative`], [`second_derivative`], [`nth_derivative`] |
+//! | f: ℝⁿ → ℝ | gradient, Hessian | [`gradient`], [`hessian`]; in a loop [`Gradient`], [`Hessian`] |
+//! | f: ℝⁿ → ℝᵐ | Jacobian | [`jacobian`]; in a loop [`Jacobian`]; for several blocks of parameters [`jacobian_blocks`] |
+//! | a direction | J v, H v, vᵀ H v | [`jvp`], [`hvp`], [`vhv`] |
+//! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`jacobian_pattern`], [`SparseJacobian`], [`SparseHessian`] |
+//! | a linear solve, a factorization, a matrix exponential inside f | its derivative | [`Cholesky`], [`LU`], [`expm`], or [`Lapack`]'s routines |
+//! | a function that only its author can differentiate | a rule for it | [`lift1`], [`lift2`], [`lift_n`], [`lift_taylor`] |
+//!
+//! # A function once, in any scalar
+//!
+//! Bound the scalar by [`Real`] (numbers alone) or [`Lapack`] (linear algebra too). The drivers run the function on the
+//! dual numbers that they need.
+//!
+//! ```
+//! use dualpack::nalgebra::convert;
+//! use dualpack::{Real, gradient, hessian};
+//!
+//! fn rosenbrock<S: Real>(x: &[S]) -> S {
+//!     let (one, hundred) = (S::one(), convert::<f64, S>(100.0));
+//!     x.windows(2).map(|w| (one - w[0]).powi(2) + hundred * (w[1] - w[0] * w[0]).powi(2)).fold(S::zero(), |a, b| a + b)
+//! }
+//! let x = vec![1.0; 5];
+//! let (value, g): (f64, Vec<f64>) = gradient(rosenbrock, &x);
+//! assert_eq!((value, g), (0.0, vec![0.0; 5]));
+//! let (_, _, h) = hessian(rosenbrock, &x);
+//! assert_eq!(h[(0, 1)], -400.0);
+//! ```
+//!
+//! # Through linear algebra
+//!
+//! The log-likelihood of a Gaussian process, differentiated through a Cholesky factorization in two parameters of its
+//! kernel. LAPACK factors the matrix of values once per pass; the tangents follow by the rule of `potrf`.
+//!
+//! ```no_run
+//! use dualpack::nalgebra::{DMatrix, DVector};
+//! use dualpack::{Cholesky, Error, Lapack, Real, try_gradient};
+//!
+//! fn log_likelihood<S: Lapack + Real>(theta: &[S], t: &[f64], y: &DVector<f64>) -> Result<S, Error> {
+//!     let number = |x: f64| dualpack::nalgebra::convert::<f64, S>(x);
+//!     let k = DMatrix::from_fn(t.len(), t.len(), |i, j| {
+//!         let d = number(t[i] - t[j]) / theta[1];
+//!         theta[0] * (-(d * d)).exp() + if i == j { number(0.01) } else { S::zero() }
+//!     });
+//!     let (y, chol) = (y.map(number), Cholesky::new(k)?);
+//!     Ok(-(y.dot(&chol.solve(&y)?) + chol.ln_determinant()) * number(0.5))
+//! }
+//!
+//! let t: Vec<f64> = (0..20).map(|i| f64::from(i) * 0.1).collect();
+//! let y = DVector::from_fn(20, |i, _| (t[i] * 3.0).sin());
+//! let (value, g): (f64, [f64; 2]) = try_gradient(|theta| log_likelihood(theta, &t, &y), &[1.0, 0.5])?;
+//! assert!(value.is_finite() && g.iter().all(|g| g.is_finite()));
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Use these factorizations on dual numbers, not nalgebra's own: those branch on exact zeros and drop tangents there, or
+//! divide by a vanishing norm. `DMatrix::cholesky` and `lu` are right where they are defined; `symmetric_eigen`, `svd`,
+//! `schur`, `qr` and `exp` are silently wrong, `NaN` or panic at diagonal, repeated or triangular matrices.
+//!
+//! # Derivatives inside derivatives
+//!
+//! Each level of nesting is a type of its own. The safe form of an inner derivative lifts the inner point to the outer
+//! number and lets the driver nest; a closure that captures an outer dual number and mixes it with an inner one of the
+//! *same* type confuses the two perturbations, in this as in every library without tags.
+//!
+//! ```
+//! use dualpack::{Dual, derivative};
+//! // d/dx [x · d/dy (x + y)] = 1
+//! let (_, d) = derivative(
+//!     |x: Dual<f64>| {
+//!         let (_, inner) = derivative(|y: Dual<Dual<f64>>| Dual::constant(x) + y, x);
+//!         x * inner
+//!     },
+//!     1.0,
+//! );
+//! assert_eq!(d, 1.0);
+//! ```
+//!
+//! # What is promised, what is not
+//!
+//! The value of every result is the computation in floats, bit for bit; tangents that do not exist are errors or `NaN`;
+//! kinks follow conventions documented on each function. Forward mode costs one pass per chunk of inputs: for a scalar
+//! function of thousands of dense inputs, reverse mode is the tool.
 
 pub use dualpack_core::{
     At, BLOCK, Base, BlockJacobian, Blocks, Chunk, Chunked, Coloring, DimOf, Dual, Dual2, Dual2_32, Dual2_64,
