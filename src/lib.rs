@@ -104,9 +104,10 @@ pub use dualpack_core::{
     try_partial_hessian, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
 };
 pub use dualpack_linalg::{
-    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Error, Expm, Exponential, Gebak, Gebal, Gemm,
-    Getrf, Getri, Getrs, Interleaved, LU, Lapack, Parts, Potrf, Potri, Potrs, Scalar, Side, Syrk,
-    TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, Workspace, balance, expm,
+    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Gebak, Gebal,
+    Gemm, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri, Potrs, Scalar,
+    ScalarFn, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, VectorFn, Workspace, argmin, balance,
+    expm, fixed_point, implicit, implicit_with,
 };
 
 /// The examples of the README are tests too.

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod implicit;
 mod laws;
 
 mod bad_input;

@@ -1,0 +1,238 @@
+//! Derivatives of what a solver returns: roots, fixed points and minima as functions of the parameters.
+//!
+//! Let `F(x(p), p) = 0`, solved in floats by any means. With `A = ∂F/∂x` at the solution, one Newton step in dual
+//! arithmetic,
+//!
+//! ```text
+//! x ← x - A⁻¹ F(x, p),
+//! ```
+//!
+//! makes `x` right in one more order of the tangents of `p`: the error of `x` in order k enters `F` through `∂F/∂x - A`,
+//! which has no part of order 0. So as many steps as the number type has orders give all derivatives of `x(p)`, mixed
+//! ones included, and every step uses the one LU decomposition of `A` for all lanes. The iteration of the solver is not
+//! differentiated.
+//!
+//! Griewank, Walther: Evaluating Derivatives, 2nd ed. (2008), chapter 15.
+
+use dualpack_core::{Real, gradient, hessian, jacobian};
+use nalgebra::{DMatrix, DMatrixViewMut, Dyn};
+
+use crate::{Error, Getrf, Lapack, Trans};
+
+/// Equations `F(x, p) = 0` in as many unknowns, written once for every scalar; or a map `x = G(x, p)`.
+pub trait Equations {
+    /// The residuals: as many as unknowns.
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S>;
+}
+
+/// An objective `f(x, p)` to be minimised over `x`, written once for every scalar.
+pub trait Objective {
+    /// The objective.
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> S;
+}
+
+/// The solution `x(p)` of `F(x, p) = 0` with all derivatives that the numbers of `p` carry.
+///
+/// `x` is the solution at the values of `p`, found by any means; its value comes back unchanged. The derivatives are as
+/// accurate as `x` is: no attempt is made to improve it.
+///
+/// ```
+/// use dualpack_core::{Dual2, Real};
+/// use dualpack_linalg::{Equations, Lapack, implicit};
+/// /// The intersection of the circle of radius p₀ with the line y = p₁ x.
+/// struct Meet;
+/// impl Equations for Meet {
+///     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+///         vec![x[0] * x[0] + x[1] * x[1] - p[0] * p[0], x[1] - p[1] * x[0]]
+///     }
+/// }
+/// let p = [Dual2::<f64, 2>::variable(5.0, 0), Dual2::variable(0.75, 1)];
+/// let x = implicit(&Meet, &[4.0, 3.0], &p)?;
+/// // By hand: x = p₀/√(1 + p₁²).
+/// let by_hand = p[0] / (p[1] * p[1] + 1.0).sqrt();
+/// assert_eq!(x[0].value, 4.0);
+/// assert!((0..2).all(|i| (x[0].grad[i] - by_hand.grad[i]).abs() < 1e-15));
+/// assert!((x[0].hessian(0, 1) - by_hand.hessian(0, 1)).abs() < 1e-15);
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Shape`] unless there are as many equations as unknowns, [`Error::Singular`] where `∂F/∂x` is singular: the
+/// solution is not a differentiable function of `p` there; [`Error::NonFinite`] for NaN or infinity in `∂F/∂x` or `F`.
+pub fn implicit<F: Equations, D: Real<Base = f64> + Lapack>(
+    f: &F,
+    x: &[f64],
+    p: &[D],
+) -> Result<Vec<D>, Error> {
+    let constants = bases(p);
+    let (_, a) = jacobian(|x: &[_]| f.eval(x, &lifted(&constants)), x);
+    newton("implicit", |x, p| f.eval(x, p), a, x, p)
+}
+
+/// [`implicit`] for a function of one number type and the Jacobian `∂F/∂x` at the solution, as Newton's method leaves
+/// it.
+///
+/// ```
+/// use dualpack_core::Dual64;
+/// use dualpack_linalg::implicit_with;
+/// use nalgebra::dmatrix;
+/// // Kepler's equation E - e sin E = M at e = 0.5, M = 1: how E moves with e and M.
+/// let mut anomaly: f64 = 1.0;
+/// for _ in 0..20 {
+///     anomaly -= (anomaly - 0.5 * anomaly.sin() - 1.0) / (1.0 - 0.5 * anomaly.cos());
+/// }
+/// let slope = 1.0 - 0.5 * anomaly.cos();
+/// let p = [Dual64::<2>::variable(0.5, 0), Dual64::variable(1.0, 1)];
+/// let x = implicit_with(|x, p| vec![x[0] - p[0] * x[0].sin() - p[1]], dmatrix![slope], &[anomaly], &p)?;
+/// assert!((x[0].eps[0] - anomaly.sin() / slope).abs() < 1e-15);
+/// assert!((x[0].eps[1] - 1.0 / slope).abs() < 1e-15);
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`implicit`].
+pub fn implicit_with<D: Real + Lapack>(
+    f: impl FnMut(&[D], &[D]) -> Vec<D>,
+    jacobian: DMatrix<D::Base>,
+    x: &[D::Base],
+    p: &[D],
+) -> Result<Vec<D>, Error>
+where
+    D::Base: Lapack,
+{
+    newton("implicit_with", f, jacobian, x, p)
+}
+
+/// The fixed point `x(p) = G(x(p), p)` with all derivatives that the numbers of `p` carry, as [`implicit`] for
+/// `F = x - G`: whatever the number of iterations it took to find `x`, and whether or not `G` contracts.
+///
+/// ```
+/// use dualpack_core::{Dual64, Real};
+/// use dualpack_linalg::{Equations, Lapack, fixed_point};
+/// struct Cosine;
+/// impl Equations for Cosine {
+///     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+///         vec![(p[0] * x[0]).cos()]
+///     }
+/// }
+/// let mut x: f64 = 0.7;
+/// for _ in 0..100 {
+///     x = x.cos();
+/// }
+/// let d = fixed_point(&Cosine, &[x], &[Dual64::<1>::variable(1.0, 0)])?;
+/// assert!((d[0].eps[0] + x * x.sin() / (1.0 + x.sin())).abs() < 1e-15);
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`implicit`].
+pub fn fixed_point<F: Equations, D: Real<Base = f64> + Lapack>(
+    g: &F,
+    x: &[f64],
+    p: &[D],
+) -> Result<Vec<D>, Error> {
+    let constants = bases(p);
+    let (_, mut a) = jacobian(|x: &[_]| g.eval(x, &lifted(&constants)), x);
+    a.neg_mut();
+    for i in 0..a.nrows().min(a.ncols()) {
+        a[(i, i)] += 1.0;
+    }
+    let residual = |x: &[D], p: &[D]| {
+        let mut r = g.eval(x, p);
+        r.iter_mut().zip(x).for_each(|(r, &x)| *r = x - *r);
+        r
+    };
+    newton("fixed_point", residual, a, x, p)
+}
+
+/// The minimum `x(p) = argmin_x f(x, p)` with all derivatives that the numbers of `p` carry, as [`implicit`] for the
+/// stationarity `∂f/∂x = 0`. It serves maxima and saddle points as well.
+///
+/// ```
+/// use dualpack_core::{Dual64, Real};
+/// use dualpack_linalg::{Lapack, Objective, argmin};
+/// /// Ridge regression of y = 2 on one feature a = 3: x = 6/(9 + p).
+/// struct Ridge;
+/// impl Objective for Ridge {
+///     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> S {
+///         let c = S::from_base;
+///         (c(3.0) * x[0] - c(2.0)).powi(2) + p[0] * x[0] * x[0]
+///     }
+/// }
+/// let x = argmin(&Ridge, &[0.6], &[Dual64::<1>::variable(1.0, 0)])?;
+/// assert!((x[0].eps[0] + 0.06).abs() < 1e-16);
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`implicit`]; [`Error::Singular`] where the Hessian in `x` is singular.
+pub fn argmin<F: Objective, D: Real<Base = f64> + Lapack>(
+    f: &F,
+    x: &[f64],
+    p: &[D],
+) -> Result<Vec<D>, Error> {
+    let constants = bases(p);
+    let (_, _, a) = hessian(|x: &[_]| f.eval(x, &lifted(&constants)), x);
+    let slope = |x: &[D], p: &[D]| {
+        // The inner point is a point of D: its perturbations nest those of p.
+        let lifted: Vec<_> = p.iter().copied().map(dualpack_core::Dual::constant).collect();
+        gradient(|z: &[_]| f.eval(z, &lifted), x).1
+    };
+    newton("argmin", slope, a, x, p)
+}
+
+fn bases<D: Real>(p: &[D]) -> Vec<D::Base> {
+    p.iter().map(|p| p.base()).collect()
+}
+
+fn lifted<S: Real>(p: &[S::Base]) -> Vec<S> {
+    p.iter().copied().map(S::from_base).collect()
+}
+
+/// As many steps as there are orders.
+fn newton<D: Real + Lapack>(
+    routine: &'static str,
+    mut f: impl FnMut(&[D], &[D]) -> Vec<D>,
+    mut a: DMatrix<D::Base>,
+    x: &[D::Base],
+    p: &[D],
+) -> Result<Vec<D>, Error>
+where
+    D::Base: Lapack,
+{
+    let n = x.len();
+    if a.shape() != (n, n) {
+        return Err(Error::Shape { routine, expected: "as many equations as unknowns", found: a.shape() });
+    }
+    let mut pivots = vec![0; n];
+    D::Base::getrf(a.as_view_mut(), &mut pivots).map_err(|e| renamed(routine, e))?;
+    // Constants: the solves below share these factors among all lanes of all orders.
+    let lu = a.map(D::from_base);
+    let mut x = lifted::<D>(x);
+    for _ in 0..D::ORDER {
+        let mut r = f(&x, p);
+        if r.len() != n {
+            return Err(Error::Shape {
+                routine,
+                expected: "as many equations as unknowns",
+                found: (r.len(), n),
+            });
+        }
+        for r in &mut r {
+            // The value of x is the solver's.
+            *r -= D::from_base(r.base());
+        }
+        let column = DMatrixViewMut::from_slice_generic(&mut r, Dyn(n), Dyn(1));
+        D::getrs(Trans::NoTrans, lu.as_view(), &pivots, column).map_err(|e| renamed(routine, e))?;
+        x.iter_mut().zip(&r).for_each(|(x, &step)| *x -= step);
+    }
+    Ok(x)
+}
+
+fn renamed(routine: &'static str, error: Error) -> Error {
+    match error {
+        Error::Singular { pivot, .. } => Error::Singular { routine, pivot },
+        Error::NonFinite { row, col, .. } => Error::NonFinite { routine, row, col },
+        other => other,
+    }
+}

@@ -1,0 +1,224 @@
+//! Derivatives of solutions against closed forms and against differences of the solver; function objects.
+
+use dualpack::nalgebra::{DMatrix, DVector, dmatrix};
+use dualpack::{
+    Cholesky, Dual, Dual2, Dual64, Equations, Error, HyperDual, Lapack, Objective, Real, ScalarFn, VectorFn,
+    argmin, fixed_point, gradient, implicit, implicit_with, nth_derivative,
+};
+
+/// Kepler: E - e sin E = M.
+struct Kepler;
+
+impl Equations for Kepler {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+        vec![x[0] - p[0] * x[0].sin() - p[1]]
+    }
+}
+
+/// The same as a map.
+struct KeplerMap;
+
+impl Equations for KeplerMap {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+        vec![p[0] * x[0].sin() + p[1]]
+    }
+}
+
+fn anomaly(e: f64, m: f64) -> f64 {
+    let mut x = m;
+    for _ in 0..60 {
+        x -= (x - e * x.sin() - m) / (1.0 - e * x.cos());
+    }
+    x
+}
+
+type D1 = Dual64<1>;
+type D3 = Dual<Dual<D1>>;
+
+#[test]
+fn derivatives_of_every_order_match_differences_of_the_solver() {
+    let (e, m) = (0.4, 1.1);
+    let x = anomaly(e, m);
+    // d/dM up to the third, by three nested numbers: E' = 1/(1 - e cos E), differentiated by hand.
+    let c = 1.0 - e * x.cos();
+    let d1 = 1.0 / c;
+    let d2 = -e * x.sin() / (c * c * c);
+    let d3 = (-e * x.cos() * c + 3.0 * (e * x.sin()).powi(2)) / c.powi(5);
+    let step = D3::new(
+        Dual::new(D1::new(m, [1.0]), [D1::new(1.0, [0.0])]),
+        [Dual::new(D1::new(1.0, [0.0]), [D1::constant(0.0)])],
+    );
+    for solved in
+        [implicit(&Kepler, &[x], &[D3::from(e), step]), fixed_point(&KeplerMap, &[x], &[D3::from(e), step])]
+    {
+        let y = solved.unwrap()[0];
+        assert_eq!(y.value.value.value.to_bits(), x.to_bits(), "the value is the solver's");
+        let got = [y.eps[0].value.value, y.eps[0].eps[0].value, y.eps[0].eps[0].eps[0]];
+        for (got, want) in got.into_iter().zip([d1, d2, d3]) {
+            assert!((got - want).abs() <= 1e-14 * want.abs(), "{got} against {want}");
+        }
+    }
+    // Differences of the solver itself in both parameters, mixed.
+    let p = [Dual2::<f64, 2>::variable(e, 0), Dual2::variable(m, 1)];
+    let y = implicit(&Kepler, &[x], &p).unwrap()[0];
+    let h = 1e-4;
+    let mixed = (anomaly(e + h, m + h) - anomaly(e + h, m - h) - anomaly(e - h, m + h)
+        + anomaly(e - h, m - h))
+        / (4.0 * h * h);
+    assert!((y.hessian(0, 1) - mixed).abs() < 1e-6);
+    assert!((y.grad[0] - (anomaly(e + h, m) - anomaly(e - h, m)) / (2.0 * h)).abs() < 1e-7);
+    // Hyper-dual and symmetric numbers agree.
+    let p = [HyperDual::<f64, 1, 1>::new(e, [1.0], [0.0], [[0.0]]), HyperDual::new(m, [0.0], [1.0], [[0.0]])];
+    let hyper = implicit(&Kepler, &[x], &p).unwrap()[0].eps12[0][0];
+    assert!((hyper - y.hessian(0, 1)).abs() < 1e-15);
+    // A driver outside, a solver inside.
+    let (_, [first, second]) =
+        nth_derivative::<2, f64>(|m| implicit(&Kepler, &[x], &[Real::from_base(e), m]).unwrap()[0], m);
+    assert!((first - d1).abs() < 1e-15 && (second - d2).abs() < 1e-15);
+}
+
+/// Least squares with a ridge: f = |A x - b|² + p₀ |x|² + p₁ x₀⁴.
+struct Ridge;
+
+const A: [[f64; 3]; 4] = [[1.0, 2.0, 0.5], [-1.0, 0.3, 2.0], [0.2, 1.5, -1.0], [2.0, 0.1, 0.7]];
+const B: [f64; 4] = [1.0, -0.5, 2.0, 0.3];
+
+impl Objective for Ridge {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> S {
+        let mut f = S::zero();
+        for (row, &b) in A.iter().zip(&B) {
+            let r = row.iter().zip(x).fold(S::from_base(-b), |r, (&a, &x)| r + S::from_base(a) * x);
+            f += r * r;
+        }
+        f + p[0] * x.iter().fold(S::zero(), |s, &x| s + x * x) + p[1] * x[0].powi(4)
+    }
+}
+
+/// The minimum for p₁ = 0: (A'A + p I)⁻¹ A' b, differentiated by the rules of LAPACK.
+fn ridge_by_hand<S: Real<Base = f64> + Lapack>(p: S) -> DVector<S> {
+    let a = DMatrix::from_fn(4, 3, |i, j| A[i][j]);
+    let mut m = (a.transpose() * &a).map(S::from_base);
+    (0..3).for_each(|i| m[(i, i)] += p);
+    let b = (a.transpose() * DVector::from_column_slice(&B)).map(S::from_base);
+    Cholesky::new(m).unwrap().solve(&b).unwrap()
+}
+
+#[test]
+fn minima_match_the_closed_form() {
+    let x = ridge_by_hand(0.3);
+    let p = [Dual2::<f64, 2>::variable(0.3, 0), Dual2::variable(0.0, 1)];
+    let y = argmin(&Ridge, x.as_slice(), &p).unwrap();
+    let want = ridge_by_hand(Dual2::<f64, 1>::variable(0.3, 0));
+    for (y, want) in y.iter().zip(&want) {
+        assert!((y.grad[0] - want.grad[0]).abs() < 1e-14);
+        assert!((y.hessian(0, 0) - want.hessian(0, 0)).abs() < 1e-13);
+    }
+    // Along p₁ the right-hand side changes by -4 x₀³ e₀.
+    let rhs = DVector::from_column_slice(&[-2.0 * x[0].powi(3), 0.0, 0.0]);
+    let a = DMatrix::from_fn(4, 3, |i, j| A[i][j]);
+    let m = a.transpose() * a + DMatrix::identity(3, 3) * 0.3;
+    let want = m.cholesky().unwrap().solve(&rhs);
+    assert!((0..3).all(|i| (y[i].grad[1] - want[i]).abs() < 1e-14));
+}
+
+#[test]
+fn many_lanes_share_one_factorization() {
+    // A(p) x = b with A = diag(p) + ones: the gradient of the sum of x with respect to p, one lane each.
+    let n = 6;
+    let solve = |p: &[f64]| {
+        let a = DMatrix::from_diagonal(&DVector::from_column_slice(p)).add_scalar(1.0);
+        a.lu().solve(&DVector::from_element(n, 1.0)).unwrap()
+    };
+    let p: Vec<f64> = (1..=n).map(|i| i as f64).collect();
+    let x = solve(&p);
+    let a = DMatrix::from_diagonal(&DVector::from_column_slice(&p)).add_scalar(1.0);
+    let (value, g) = gradient(
+        |q| {
+            let residual = |x: &[Dual64<8>], q: &[Dual64<8>]| {
+                let sum: Dual64<8> = x.iter().sum();
+                x.iter().zip(q).map(|(&x, &q)| x * q + sum - 1.0).collect()
+            };
+            implicit_with(residual, a.clone(), x.as_slice(), q).unwrap().iter().sum()
+        },
+        &p,
+    );
+    assert!((value - x.sum()).abs() < 1e-15);
+    for i in 0..n {
+        let at = |h: f64| {
+            let mut p = p.clone();
+            p[i] += h;
+            solve(&p).sum()
+        };
+        assert!((g[i] - (at(1e-5) - at(-1e-5)) / 2e-5).abs() < 1e-9);
+    }
+    // A float has no derivatives: the solution comes back.
+    assert_eq!(implicit(&Kepler, &[0.3], &[0.0, 0.3]).unwrap(), [0.3]);
+}
+
+struct Bad(usize);
+
+impl Equations for Bad {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+        vec![x[0] * x[0] * p[0]; self.0]
+    }
+}
+
+#[test]
+fn what_has_no_derivative_is_an_error() {
+    let p = [Dual64::<1>::variable(1.0, 0)];
+    let e = implicit(&Bad(1), &[0.0], &p).unwrap_err();
+    assert_eq!(e, Error::Singular { routine: "implicit", pivot: 1 });
+    let e = implicit(&Bad(2), &[1.0], &p).unwrap_err();
+    assert!(matches!(e, Error::Shape { routine: "implicit", found: (2, 1), .. }));
+    let e = implicit(&Bad(1), &[f64::NAN], &p).unwrap_err();
+    assert!(matches!(e, Error::NonFinite { routine: "implicit", .. }));
+    let e = implicit_with(|_, _| vec![p[0], p[0]], dmatrix![1.0], &[1.0], &p).unwrap_err();
+    assert!(matches!(e, Error::Shape { routine: "implicit_with", found: (2, 1), .. }));
+    let none = implicit_with(|_, _| vec![], DMatrix::zeros(0, 0), &[], &p).unwrap();
+    assert!(none.is_empty());
+}
+
+/// A Gaussian log-likelihood: Cholesky inside.
+struct LogDet;
+
+impl ScalarFn for LogDet {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S]) -> S {
+        let n = x.len();
+        let k = DMatrix::from_fn(n, n, |i, j| if i == j { x[i] * x[i] + S::one() } else { x[i] * x[j] });
+        Cholesky::new(k).unwrap().ln_determinant()
+    }
+}
+
+struct Inverse;
+
+impl VectorFn for Inverse {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S]) -> Vec<S> {
+        let a = DMatrix::from_diagonal(&DVector::from_column_slice(x));
+        Cholesky::new(a).unwrap().inverse().diagonal().as_slice().to_vec()
+    }
+}
+
+#[test]
+fn one_definition_serves_value_gradient_and_hessian() {
+    // det(I + x x') = 1 + |x|².
+    let x = [0.5, -1.0, 2.0];
+    let s: f64 = 1.0 + x.iter().map(|x| x * x).sum::<f64>();
+    let (value, g, h) = LogDet.hessian(&x);
+    assert!((value - s.ln()).abs() < 1e-14);
+    assert_eq!(LogDet.value(&x).to_bits(), LogDet.gradient(&x).0.to_bits());
+    for i in 0..3 {
+        assert!((g[i] - 2.0 * x[i] / s).abs() < 1e-14);
+        assert!((LogDet.gradient(&x).1[i] - g[i]).abs() < 1e-15);
+        for j in 0..3 {
+            let want = if i == j { 2.0 / s } else { 0.0 } - 4.0 * x[i] * x[j] / (s * s);
+            assert!((h[(i, j)] - want).abs() < 1e-14);
+        }
+    }
+    let (_, _, product) = LogDet.hvp(&x, &[1.0, 0.0, 0.0]);
+    assert!((0..3).all(|i| (product[i] - h[(i, 0)]).abs() < 1e-14));
+    let (y, j) = Inverse.jacobian(&[2.0, 4.0]);
+    assert_eq!(Inverse.value(&[2.0, 4.0]), y);
+    assert!((j - dmatrix![-0.25, 0.0; 0.0, -0.0625]).norm() < 1e-15);
+    let (_, dy) = Inverse.jvp(&[2.0, 4.0], &[1.0, 0.0]);
+    assert!((dy[0] + 0.25).abs() < 1e-15 && dy[1] == 0.0);
+}
