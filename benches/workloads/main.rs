@@ -1,0 +1,31 @@
+//! The side-by-side table: derivatives by dualpack and by central differences on the same LAPACK, for the workloads
+//! that automatic differentiation is judged by. `cargo bench --bench workloads -- --tsv FILE`; every result is checked,
+//! and a wrong one fails the run.
+//!
+//! | | workload | what is computed |
+//! |---|---|---|
+//! | W1 | ba | residuals and 2 x 15 Jacobian of a reprojection, mean over 1000 observations |
+//! | W2 | rosen, ackley | full gradient in chunks of N |
+//! | W3 | chol | L = chol(A) |
+//! | W4 | cholsolve | the sum of the entries of L⁻¹ X, L = chol(A Aᵀ + n I) |
+//! | W5 | expm1, expm30 | exp(A), norm about 1 and about 30 |
+//! | W6 | lusolve | A⁻¹ b, tangents of both |
+//! | W8 | hess_rosen, hess_ackley, hess_logdet | full Hessian |
+//!
+//! Seeding and extraction are timed for W1, W2 and W8, for matrices only the copy of the input.
+
+mod inputs;
+mod matrices;
+mod report;
+mod scalars;
+
+fn main() {
+    let mut report = report::Report::new(report::Options::from_args());
+    scalars::run(&mut report);
+    matrices::run(&mut report);
+    report.finish().expect("cannot write the table");
+    if !report.right {
+        eprintln!("at least one result is wrong");
+        std::process::exit(1);
+    }
+}

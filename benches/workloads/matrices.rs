@@ -1,0 +1,229 @@
+//! Cholesky factors, triangular solves behind them, exponentials and linear systems.
+
+use std::hint::black_box;
+
+use dualpack::{Cholesky, Diag, Dual, LU, Lapack, Side, Trans, Uplo, expm};
+use nalgebra::allocator::Allocator;
+use nalgebra::{Const, DMatrix, DMatrixView, DVector, DefaultAllocator, Dim, DimMin, Dyn, OMatrix, OVector};
+use num_dual::{Derivative, DualSVec64};
+
+use crate::inputs::{self, Problem};
+use crate::report::{Cell, Outcome, Report, differences, plain_differences};
+
+const TOLERANCE: f64 = 1e-9;
+/// With the step of plain differences, which know nothing about the scale of a problem.
+const PLAIN_TOLERANCE: f64 = 1e-4;
+
+/// Runs W3 to W6.
+pub fn run(report: &mut Report) {
+    for n in [3, 6, 12, 24, 48, 96, 192] {
+        sized(report, "W3", "chol", n);
+    }
+    for n in [2, 6, 12, 24, 48] {
+        sized(report, "W4", "cholsolve", n);
+    }
+    for name in ["expm1", "expm30"] {
+        for n in [2, 3, 4, 6, 12, 24, 48, 96] {
+            sized(report, "W5", name, n);
+        }
+    }
+    for n in [3, 6, 12, 24, 48, 96, 192] {
+        sized(report, "W6", "lusolve", n);
+    }
+}
+
+fn sized(report: &mut Report, number: &str, name: &str, n: usize) {
+    let lanes = [1, 4, 8, 16].map(|lanes| report.wants(number, name, n, lanes));
+    if !lanes.contains(&true) {
+        return;
+    }
+    let task = Task::new(name, n);
+    // Sizes that others run with static matrices too.
+    match n {
+        2 => counted(report, &task, lanes, Const::<2>),
+        3 => counted(report, &task, lanes, Const::<3>),
+        6 => counted(report, &task, lanes, Const::<6>),
+        _ => counted(report, &task, lanes, Dyn(n)),
+    }
+}
+
+fn counted<D: DimMin<D, Output = D>>(report: &mut Report, task: &Task, lanes: [bool; 4], dim: D)
+where
+    DefaultAllocator: Allocator<D, D> + Allocator<D>,
+{
+    if lanes[0] {
+        cell::<1, D>(report, task, dim);
+    }
+    if lanes[1] {
+        cell::<4, D>(report, task, dim);
+    }
+    if lanes[2] {
+        cell::<8, D>(report, task, dim);
+    }
+    if lanes[3] {
+        cell::<16, D>(report, task, dim);
+    }
+}
+
+/// A workload at one size, with exact values and tangents.
+struct Task<'a> {
+    name: &'a str,
+    n: usize,
+    problem: Problem,
+    /// The right-hand sides of `cholsolve`.
+    constant: DMatrix<f64>,
+    values: Vec<f64>,
+    tangents: Vec<Vec<f64>>,
+}
+
+impl Task<'_> {
+    fn new(name: &str, n: usize) -> Task<'_> {
+        let mut constant = DMatrix::zeros(0, 0);
+        let problem = match name {
+            "chol" => inputs::chol(n),
+            "cholsolve" => {
+                let (problem, x) = inputs::cholsolve(n);
+                constant = DMatrix::from_row_slice(n, n, &x);
+                problem
+            }
+            "expm1" => inputs::expm(n, 1.0),
+            "expm30" => inputs::expm(n, 30.0),
+            _ => inputs::lusolve(n),
+        };
+        let mut task = Task { name, n, problem, constant, values: Vec::new(), tangents: Vec::new() };
+        let (values, tangents) = {
+            let f = |x: &[f64]| task.primal(x);
+            let (x, dx) = (&task.problem.x, &task.problem.dx);
+            (f(x), dx.iter().map(|dx| differences(&f, x, dx)).collect())
+        };
+        (task.values, task.tangents) = (values, tangents);
+        task
+    }
+
+    /// The function of plain floats, from the inputs, row by row, to the outputs, row by row.
+    fn primal(&self, x: &[f64]) -> Vec<f64> {
+        let n = self.n;
+        let a = DMatrix::from_row_slice(n, n, &x[..n * n]);
+        let by_rows = |m: DMatrix<f64>| m.transpose().as_slice().to_vec();
+        match self.name {
+            "chol" => by_rows(Cholesky::new(a).expect("positive definite").unpack()),
+            "cholsolve" => vec![solved_sum(a.as_view(), &self.constant)],
+            "lusolve" => {
+                let b = DVector::from_column_slice(&x[n * n..]);
+                LU::new(a).and_then(|lu| lu.solve(&b)).expect("regular").as_slice().to_vec()
+            }
+            _ => by_rows(expm(&a).expect("finite")),
+        }
+    }
+}
+
+/// `Σ (L⁻¹ X)_ij` with `L Lᵀ = A Aᵀ + n I`.
+fn solved_sum<T: Lapack>(a: DMatrixView<'_, T>, x: &DMatrix<T>) -> T {
+    let n = a.nrows();
+    let mut k = DMatrix::from_diagonal_element(n, n, nalgebra::convert(n as f64));
+    let one = T::one();
+    T::gemm(Trans::NoTrans, Trans::Trans, one, a, a, one, k.as_view_mut()).expect("square");
+    let l = Cholesky::new(k).expect("positive definite").unpack();
+    let mut y = x.clone();
+    T::trsm(Side::Left, Uplo::Lower, Trans::NoTrans, Diag::NonUnit, one, l.as_view(), y.as_view_mut())
+        .expect("square");
+    y.sum()
+}
+
+fn cell<const N: usize, D: DimMin<D, Output = D>>(report: &mut Report, task: &Task, dim: D)
+where
+    DefaultAllocator: Allocator<D, D> + Allocator<D>,
+{
+    let n = task.n;
+    let cell = Cell {
+        workload: task.name,
+        n,
+        lanes: N,
+        values: task.values.clone(),
+        tangents: task.tangents[..N].to_vec(),
+    };
+    let entry = |e: usize| {
+        let (x, dx) = (&task.problem.x, &task.problem.dx);
+        Dual::new(x[e], std::array::from_fn::<f64, N, _>(|k| dx[k][e]))
+    };
+    let a = OMatrix::<Dual<f64, N>, D, D>::from_fn_generic(dim, dim, |i, j| entry(i * n + j));
+    let note = if D::try_to_usize().is_some() { "static" } else { "dynamic" };
+    if report.wants_peer("dualpack") {
+        let (ns, result) = match task.name {
+            "chol" => {
+                let f = || Cholesky::new(black_box(&a).clone()).expect("positive definite").unpack();
+                (report.time(f), rows(&f()))
+            }
+            "cholsolve" => {
+                let x = task.constant.map(Dual::constant);
+                let f = || solved_sum(view(black_box(&a)), &x);
+                (report.time(f), vec![f()])
+            }
+            "lusolve" => {
+                let b = OVector::<_, D>::from_fn_generic(dim, Const::<1>, |i, _| entry(n * n + i));
+                let f = || LU::new(black_box(&a).clone()).and_then(|lu| lu.solve(&b)).expect("regular");
+                (report.time(f), f().iter().copied().collect())
+            }
+            _ => {
+                let f = || expm(black_box(&a)).expect("finite");
+                (report.time(f), rows(&f()))
+            }
+        };
+        report.add(&cell, "dualpack", &outcome(ns, &result, |x| (x.value, x.eps)), TOLERANCE, note);
+    }
+    if report.wants_peer("num-dual") && ["chol", "lusolve"].contains(&task.name) {
+        num_dual(report, task, &cell, |e| {
+            let x = entry(e);
+            DualSVec64::<N>::new(x.value, Derivative::some(x.eps.into()))
+        });
+    }
+    if report.wants_peer("fd-openblas") {
+        let f = |x: &[f64]| task.primal(x);
+        let (x, dx) = (&task.problem.x, &task.problem.dx[..N]);
+        let ns = report.time(|| plain_differences(&f, x, dx));
+        let (values, tangents) = plain_differences(&f, x, dx);
+        report.add(&cell, "fd-openblas", &Outcome { ns, values, tangents }, PLAIN_TOLERANCE, "");
+    }
+}
+
+/// The decompositions of nalgebra on num-dual's numbers, on dynamic matrices.
+fn num_dual<const N: usize>(
+    report: &mut Report,
+    task: &Task,
+    cell: &Cell,
+    entry: impl Fn(usize) -> DualSVec64<N>,
+) {
+    let n = task.n;
+    let a = DMatrix::from_fn(n, n, |i, j| entry(i * n + j));
+    let (ns, result) = if task.name == "chol" {
+        let f = || black_box(&a).clone().cholesky().expect("positive definite").l();
+        (report.time(f), f().transpose().as_slice().to_vec())
+    } else {
+        let b = DVector::from_fn(n, |i, _| entry(n * n + i));
+        let f = || black_box(&a).clone().lu().solve(&b).expect("regular");
+        (report.time(f), f().as_slice().to_vec())
+    };
+    let lanes = |x: &DualSVec64<N>| x.eps.0.map_or([0.0; N], |eps| eps.data.0[0]);
+    report.add(cell, "num-dual", &outcome(ns, &result, |x| (x.re, lanes(x))), TOLERANCE, "dynamic");
+}
+
+fn view<T: Lapack, D: Dim>(a: &OMatrix<T, D, D>) -> DMatrixView<'_, T>
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    DMatrixView::from_slice(a.as_slice(), a.nrows(), a.ncols())
+}
+
+/// The entries row by row.
+fn rows<T: nalgebra::Scalar + Copy, D: Dim>(m: &OMatrix<T, D, D>) -> Vec<T>
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    (0..m.len()).map(|e| m.as_slice()[e / m.ncols() + e % m.ncols() * m.nrows()]).collect()
+}
+
+fn outcome<T, const N: usize>(ns: f64, result: &[T], parts: impl Fn(&T) -> (f64, [f64; N])) -> Outcome {
+    let values = result.iter().map(|x| parts(x).0).collect();
+    let tangents = (0..N).map(|k| result.iter().map(|x| parts(x).1[k]).collect()).collect();
+    Outcome { ns, values, tangents }
+}
