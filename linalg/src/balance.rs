@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::flags::BalanceJob;
 use crate::front::view_mut;
 use crate::lapack::Lapack;
-use crate::routine::{Balance, transform};
+use crate::routine::Balance;
 use crate::scalar::BaseOf;
 use crate::shape::square;
 
@@ -61,9 +61,9 @@ where
         let mut t = OMatrix::<T, D, D>::from_fn_generic(
             self.matrix.shape_generic().0,
             self.matrix.shape_generic().1,
-            |i, j| if i == j { T::one().times(self.balance.factor(i)) } else { T::zero() },
+            |i, j| if i == j { T::one().times(self.balance.view().factor(i)) } else { T::zero() },
         );
-        for (i, j) in self.balance.interchanges().rev() {
+        for (i, j) in self.balance.view().interchanges().rev() {
             t.swap_rows(i, j);
         }
         t
@@ -83,7 +83,7 @@ where
         }
         square("Balanced::pushforward", da.shape())?;
         let mut db = da.clone_owned();
-        transform(&self.balance, view_mut(&mut db));
+        self.balance.view().transform(view_mut(&mut db));
         Ok(db)
     }
 }

@@ -2,14 +2,15 @@
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage};
+use num_traits::One;
 
 use crate::error::Error;
 use crate::front::{view, view_mut};
-use crate::function::expm::{Work, all_finite, balanced};
+use crate::function::expm::{Work, all_finite, balanced, from_balanced, to_balanced};
 use crate::function::pade::{Choice, Planes};
 use crate::lanes::Carver;
 use crate::lapack::Lapack;
-use crate::routine::{Balance, transform_back};
+use crate::routine::Balance;
 use crate::scalar::BaseOf;
 use crate::scratch::with_scratch;
 use crate::shape::square;
@@ -101,7 +102,12 @@ where
         let mut ipiv = vec![0; n];
         let mut squares = Vec::new();
         let mut primal = Planes::carve(&mut Carver::new(&mut planes), n);
-        let balance = balanced(&view(&value), &mut primal)?;
+        let mut scales = vec![BaseOf::<T>::one(); 2 * n];
+        let balance = balanced(&view(&value), &mut primal, &mut scales)?.map(|s| Balance {
+            ilo: s.ilo,
+            ihi: s.ihi,
+            scale: s.scale.to_vec(),
+        });
         let choice = primal.approximate(&mut ipiv)?;
         for k in 0..choice.squarings {
             squares.extend(primal.r.iter());
@@ -109,7 +115,7 @@ where
         }
         view_mut(&mut value).copy_from(&primal.r);
         if let Some(balance) = &balance {
-            transform_back(balance, view_mut(&mut value));
+            balance.view().transform_back(view_mut(&mut value));
         }
         if value.iter().any(|x| !x.value_is_finite()) {
             value.iter_mut().for_each(|x| *x = T::all_nan().with_value_of(*x));
@@ -170,12 +176,12 @@ where
                         e.column_mut(k, j).copy_from_slice(&result.as_slice()[column * n..][..n]);
                     }
                 }
-                work.to_balanced(self.balance.as_ref(), &mut e);
+                to_balanced(self.balance.as_ref().map(Balance::view), &mut e);
                 work.approximate(&planes, &choice, &self.ipiv, &mut e)?;
                 for r in self.squares.chunks_exact(n * n) {
                     work.square(DMatrixView::from_slice(r, n, n), &mut e)?;
                 }
-                work.out_of_balanced(self.balance.as_ref(), &mut e);
+                from_balanced(self.balance.as_ref().map(Balance::view), &mut e);
                 for k in 0..lanes {
                     for j in 0..n {
                         let column = (from + k) * n + j;

@@ -24,7 +24,7 @@ use crate::flags::{BalanceJob, Trans};
 use crate::function::pade::{Choice, Planes, norm};
 use crate::lanes::{Carver, Lanes, Part, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
 use crate::lapack::Lapack;
-use crate::routine::{Balance, lu_solve, native, transform, transform_back};
+use crate::routine::{Similarity, lu_solve, native};
 use crate::scalar::{BaseOf, Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::square;
@@ -72,25 +72,27 @@ fn exponential<P: Lapack>(mut a: DMatrixViewMut<'_, P>, e: &mut Lanes<'_, P>) ->
     if n < 2 {
         scalar(&mut a, e);
     } else {
-        with_scratch::<i32, _>(n, |ipiv| {
-            with_scratch::<P, _>(Planes::<P>::len(n) + Work::<P>::len(n, lanes), |buffer| {
-                let mut carve = Carver::new(buffer);
-                let mut planes = Planes::carve(&mut carve, n);
-                let mut work = Work::carve(&mut carve, n, lanes);
-                let balance = balanced(&a.as_view(), &mut planes)?;
-                let choice = planes.approximate(ipiv)?;
-                work.to_balanced(balance.as_ref(), e);
-                work.approximate(&planes, &choice, ipiv, e)?;
-                for k in 0..choice.squarings {
-                    work.square(planes.r.as_view(), e)?;
-                    planes.square(&choice, k)?;
-                }
-                work.out_of_balanced(balance.as_ref(), e);
-                a.copy_from(&planes.r);
-                if let Some(balance) = &balance {
-                    transform_back(balance, a.as_view_mut());
-                }
-                Ok(())
+        with_scratch::<BaseOf<P>, _>(2 * n, |scales| {
+            with_scratch::<i32, _>(n, |ipiv| {
+                with_scratch::<P, _>(Planes::<P>::len(n) + Work::<P>::len(n, lanes), |buffer| {
+                    let mut carve = Carver::new(buffer);
+                    let mut planes = Planes::carve(&mut carve, n);
+                    let mut work = Work::carve(&mut carve, n, lanes);
+                    let similarity = balanced(&a.as_view(), &mut planes, scales)?;
+                    let choice = planes.approximate(ipiv)?;
+                    to_balanced(similarity, e);
+                    work.approximate(&planes, &choice, ipiv, e)?;
+                    for k in 0..choice.squarings {
+                        work.square(planes.r.as_view(), e)?;
+                        planes.square(&choice, k)?;
+                    }
+                    from_balanced(similarity, e);
+                    a.copy_from(&planes.r);
+                    if let Some(similarity) = similarity {
+                        similarity.transform_back(a.as_view_mut());
+                    }
+                    Ok(())
+                })
             })
         })?;
     }
@@ -121,28 +123,45 @@ pub(crate) fn scalar<P: Lapack>(a: &mut DMatrixViewMut<'_, P>, e: &mut Lanes<'_,
     }
 }
 
-/// Puts into `planes.a` the matrix, balanced if that lowers its norm.
-pub(crate) fn balanced<P: Lapack>(
+/// Puts into `planes.a` the matrix, balanced if that lowers its norm. `scales` is memory for twice n scales.
+pub(crate) fn balanced<'a, P: Lapack>(
     a: &DMatrixView<'_, P>,
     planes: &mut Planes<'_, P>,
-) -> Result<Option<Balance<BaseOf<P>>>, Error> {
+    scales: &'a mut [BaseOf<P>],
+) -> Result<Option<Similarity<'a, BaseOf<P>>>, Error> {
+    let (scale, spare) = scales.split_at_mut(a.nrows());
     let (mut best, mut size) = (None, norm(a));
     planes.a.copy_from(a);
     // Permuting keeps the triangular ends of a reducible matrix from being scaled. Where that leaves a norm whose
     // powers overflow, they are scaled too.
     for job in [BalanceJob::Both, BalanceJob::Scale] {
         planes.r.copy_from(a);
-        let balance = P::gebal(job, planes.r.as_view_mut())?;
+        let bounds = P::gebal_into(job, planes.r.as_view_mut(), spare)?;
         let lowered = norm(&planes.r);
         if lowered < size {
-            (best, size) = (Some(balance), lowered);
+            (best, size) = (Some(bounds), lowered);
             planes.a.copy_from(&planes.r);
+            scale.copy_from_slice(spare);
         }
         if size <= f64::from(u32::MAX) {
             break;
         }
     }
-    Ok(best)
+    Ok(best.map(|(ilo, ihi)| Similarity { ilo, ihi, scale }))
+}
+
+/// The directions, as the balanced matrix sees them.
+pub(crate) fn to_balanced<P: Lapack>(similarity: Option<Similarity<'_, BaseOf<P>>>, e: &mut Lanes<'_, P>) {
+    for k in 0..e.count() {
+        similarity.iter().for_each(|s| s.transform(e.lane_mut(k)));
+    }
+}
+
+/// The derivatives, as those of the matrix itself.
+pub(crate) fn from_balanced<P: Lapack>(similarity: Option<Similarity<'_, BaseOf<P>>>, e: &mut Lanes<'_, P>) {
+    for k in 0..e.count() {
+        similarity.iter().for_each(|s| s.transform_back(e.lane_mut(k)));
+    }
 }
 
 /// What the lanes need besides the planes.
@@ -163,18 +182,6 @@ impl<'a, P: Lapack> Work<'a, P> {
     pub(crate) fn carve(carve: &mut Carver<'a, P>, n: usize, lanes: usize) -> Self {
         let mut part = || carve.lanes(n, lanes, n);
         Work { m2: part(), m4: part(), m6: part(), t: part(), dw: part(), dv: part() }
-    }
-
-    pub(crate) fn to_balanced(&self, balance: Option<&Balance<BaseOf<P>>>, e: &mut Lanes<'_, P>) {
-        for k in 0..e.count() {
-            balance.iter().for_each(|b| transform(b, e.lane_mut(k)));
-        }
-    }
-
-    pub(crate) fn out_of_balanced(&self, balance: Option<&Balance<BaseOf<P>>>, e: &mut Lanes<'_, P>) {
-        for k in 0..e.count() {
-            balance.iter().for_each(|b| transform_back(b, e.lane_mut(k)));
-        }
     }
 
     /// The directions `e` become the derivatives of the approximant.

@@ -16,22 +16,12 @@ use num_traits::Zero;
 
 use crate::error::Error;
 use crate::flags::{Trans, Uplo};
+use crate::function::degree::{DOUBLE, Powers, Rung, SINGLE, truncation};
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
 use crate::routine::lu_solve;
 use crate::scalar::BaseOf;
 use crate::scratch::with_scratch;
-
-/// The degrees of the approximants, and up to which `d_p` (`max d_p` of a pair) each is exact to the unit roundoff.
-const DOUBLE: [(usize, f64); 5] = [
-    (3, 1.495585217958292e-2),
-    (5, 2.53939833006323e-1),
-    (7, 9.504178996162932e-1),
-    (9, 2.097847961257068e0),
-    (13, 3.0),
-];
-const SINGLE: [(usize, f64); 3] =
-    [(3, 4.258730016922831e-1), (5, 1.880152677804762e0), (7, 3.92572478313866e0)];
 
 /// The numerators of the coefficients `c_k`, all exact; their first is the common denominator.
 fn coefficients(degree: usize) -> &'static [f64] {
@@ -170,21 +160,25 @@ impl<'a, P: Lapack> Planes<'a, P> {
     /// Decides degree and squarings, computes the powers that the degree needs, and scales them.
     fn scale(&mut self) -> Result<(usize, usize), Error> {
         let single = size_of::<BaseOf<P>>() == 4;
-        let (ladder, roundoff, limit): (&[(usize, f64)], i32, i32) =
+        let (ladder, roundoff, limit): (&[Rung], i32, i32) =
             if single { (&SINGLE, 24, 16) } else { (&DOUBLE, 53, 64) };
         let (one, zero, no) = (P::one(), P::zero(), Trans::NoTrans);
         // No power that is formed may overflow: an enormous norm is scaled down first.
         let excess = (exponent(norm(&self.a)) - limit).max(0) as usize;
         shrink(&mut self.a, excess);
-        let mut powers = Powers::new(norm(&self.a), roundoff);
+        let size = norm(&self.a);
+        let mut powers = Powers::new(size, roundoff);
         let last = ladder.len() - 1;
         // The first degree that will do without squaring, given bounds on the powers that are not formed.
         let suffices = |planes: &Self, powers: &Powers, degrees: std::ops::Range<usize>| {
-            let fits = |&at: &usize| {
-                let (m, theta) = ladder[at];
-                powers.mean(m) <= theta && powers.suffice(m, 0) && planes.correction(m, 0, powers) == 0
+            let fits = |rung: &&Rung| {
+                let m = rung.degree;
+                size <= rung.norm
+                    || (powers.mean(m) <= rung.mean
+                        && powers.suffice(m, 0)
+                        && planes.correction(m, 0, powers) == 0)
             };
-            degrees.into_iter().find(fits).map(|at| (ladder[at].0, excess))
+            ladder[degrees].iter().find(fits).map(|rung| (rung.degree, excess))
         };
         P::gemm(no, no, one, self.a.as_view(), self.a.as_view(), zero, self.a2.as_view_mut())?;
         powers.learn(2, norm(&self.a2));
@@ -201,20 +195,27 @@ impl<'a, P: Lapack> Planes<'a, P> {
         if let Some(choice) = suffices(self, &powers, 0..last) {
             return Ok(choice);
         }
-        let (degree, theta) = ladder[last];
-        if powers.mean(degree) > theta {
-            // Two more powers may tell that fewer squarings will do.
-            P::gemm(no, no, one, self.a4.as_view(), self.a4.as_view(), zero, self.spare.as_view_mut())?;
-            powers.learn(8, norm(&self.spare));
-            if !single {
-                P::gemm(no, no, one, self.a4.as_view(), self.a6.as_view(), zero, self.spare.as_view_mut())?;
-                powers.learn(10, norm(&self.spare));
+        let Rung { degree, mean, norm: safe } = ladder[last];
+        let mut s = 0;
+        if size > safe {
+            if powers.mean(degree) > mean {
+                // Two more powers may tell that fewer squarings will do.
+                let spare = &mut self.spare;
+                P::gemm(no, no, one, self.a4.as_view(), self.a4.as_view(), zero, spare.as_view_mut())?;
+                powers.learn(8, norm(spare));
+                if !single {
+                    P::gemm(no, no, one, self.a4.as_view(), self.a6.as_view(), zero, spare.as_view_mut())?;
+                    powers.learn(10, norm(spare));
+                }
             }
-        }
-        let mut s = (powers.mean(degree) / theta).log2().ceil().max(0.0) as usize;
-        s += self.correction(degree, s, &powers);
-        while !powers.suffice(degree, s) && s < 2 * limit as usize {
-            s += 1;
+            s = (powers.mean(degree) / mean).log2().ceil().max(0.0) as usize;
+            s += self.correction(degree, s, &powers);
+            while size * 2.0_f64.powi(-(s as i32)) > safe
+                && !powers.suffice(degree, s)
+                && s < 2 * limit as usize
+            {
+                s += 1;
+            }
         }
         for (plane, power) in [(&mut self.a, 1), (&mut self.a2, 2), (&mut self.a4, 4), (&mut self.a6, 6)] {
             shrink(plane, power * s);
@@ -225,15 +226,26 @@ impl<'a, P: Lapack> Planes<'a, P> {
     /// `ℓ_m` for the matrix scaled by `2⁻ˢ`: how many more squarings the rounding of the powers of `|A|` asks for
     /// (Al-Mohy and Higham 2010, eq. 3.13 and 5.1), in logarithms so that nothing overflows.
     fn correction(&self, m: usize, s: usize, powers: &Powers) -> usize {
+        let from_norm = |log: f64| {
+            let alpha = log + truncation(m).log2() - (2 * m * s) as f64;
+            ((alpha + f64::from(powers.roundoff)) / (2 * m) as f64).ceil().max(0.0) as usize
+        };
+        // ‖|A|^p‖₁ / ‖A‖₁ is at most ‖A‖₁^2m, which mostly settles it.
+        let size = powers.size().log2();
+        if from_norm((2 * m) as f64 * size) == 0 {
+            return 0;
+        }
         // ‖|A|^p‖₁ from p products of a row vector with |A|.
         let n = self.order();
-        let log = with_scratch::<f64, _>(2 * n, |rows| {
+        from_norm(with_scratch::<f64, _>(n * n + 2 * n, |buffer| {
+            let (moduli, rows) = buffer.split_at_mut(n * n);
+            moduli.iter_mut().zip(self.a.iter()).for_each(|(x, &a)| *x = modulus(a));
             let (mut row, mut next) = rows.split_at_mut(n);
             row.fill(1.0);
-            let mut log = 0.0;
+            let mut log = -size;
             for _ in 0..2 * m + 1 {
-                for j in 0..n {
-                    next[j] = (0..n).map(|i| row[i] * modulus(self.a[(i, j)])).sum();
+                for (x, column) in next.iter_mut().zip(moduli.chunks_exact(n)) {
+                    *x = row.iter().zip(column).map(|(r, a)| r * a).sum();
                 }
                 let largest = next.iter().fold(0.0_f64, |x, &y| x.max(y));
                 log += largest.log2();
@@ -244,9 +256,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
                 std::mem::swap(&mut row, &mut next);
             }
             log
-        });
-        let alpha = log - powers.known[1].log2() + truncation(m).log2() - (2 * m * s) as f64;
-        ((alpha + f64::from(powers.roundoff)) / (2 * m) as f64).ceil().max(0.0) as usize
+        }))
     }
 
     /// `U` into `y`, `V − U` into `lu`.
@@ -315,91 +325,6 @@ impl<'a, P: Lapack> Planes<'a, P> {
                 self.r[at] = self.r[at].with_value_of(value);
             }
         }
-    }
-}
-
-/// The first coefficient of `exp − r_m`, that of the power `2m + 1`: `(m!)² / ((2m)! (2m + 1)!)`.
-fn truncation(m: usize) -> f64 {
-    let factorial = |k: usize| (1..=k).map(|k| k as f64).product::<f64>();
-    factorial(m) / factorial(2 * m) * (factorial(m) / factorial(2 * m + 1))
-}
-
-/// How many powers count in the error of an approximant.
-const REACH: usize = 36;
-
-/// The norms of some powers of a matrix, and what they say about all others.
-struct Powers {
-    /// `‖Aᵏ‖` where it is known, else infinite.
-    known: [f64; 11],
-    roundoff: i32,
-}
-
-impl Powers {
-    fn new(size: f64, roundoff: i32) -> Self {
-        let mut powers = Powers { known: [f64::INFINITY; 11], roundoff };
-        powers.learn(0, 1.0);
-        powers.learn(1, size);
-        powers
-    }
-
-    fn learn(&mut self, power: usize, norm: f64) {
-        self.known[power] = norm;
-    }
-
-    /// Bounds on the norms of the first powers of `2⁻ˢ A`.
-    fn bounds<const REACH: usize>(&self, s: usize) -> [f64; REACH] {
-        let mut bounds = [f64::INFINITY; REACH];
-        for k in 0..REACH {
-            if let Some(&norm) = self.known.get(k) {
-                bounds[k] = norm * 2.0_f64.powi(-((s * k) as i32));
-            }
-            for i in 1..=k / 2 {
-                bounds[k] = bounds[k].min(bounds[i] * bounds[k - i]);
-            }
-        }
-        bounds
-    }
-
-    /// What takes the place of `‖A‖` in the bound on the backward error of degree `m`: the smallest
-    /// `max(d_2p, d_2p+2)` with `p (p − 1) ≤ m`.
-    fn mean(&self, m: usize) -> f64 {
-        let bounds: [f64; 11] = self.bounds(0);
-        let d = |k: usize| bounds[k].powf(1.0 / k as f64);
-        (1..)
-            .take_while(|p| p * (p - 1) <= m)
-            .fold(f64::INFINITY, |least, p| least.min(d(2 * p).max(d(2 * p + 2))))
-    }
-
-    /// Whether the error of degree `m` for `2⁻ˢ A` is below the roundoff in the first two derivatives too. Where the
-    /// value has the powers `Aᵏ` of a nonnormal matrix, which may be small, they have `Aⁱ E Aʲ` and `Aⁱ E Aʲ F Aˡ`,
-    /// which may be large.
-    fn suffice(&self, m: usize, s: usize) -> bool {
-        let scaled: [f64; REACH] = self.bounds(s);
-        // Sums of products of 1, 2, 3 norms: all ways to share out the power.
-        let mut ways = scaled;
-        let u = 2.0_f64.powi(-self.roundoff);
-        (0..3).all(|derivative| {
-            if derivative > 0 {
-                let fewer = ways;
-                for k in 0..REACH {
-                    ways[k] = (0..=k).map(|i| fewer[i] * scaled[k - i]).sum();
-                }
-            }
-            let term = |k: usize| ways[k - derivative];
-            let (mut exact, mut factorial) = (0.0_f64, 1.0);
-            for k in 1..=2 * m {
-                factorial *= k as f64;
-                if k >= derivative {
-                    exact = exact.max(term(k) / factorial);
-                }
-            }
-            let (mut error, mut coefficient) = (0.0, truncation(m));
-            for k in 2 * m + 1..REACH {
-                error += coefficient * term(k);
-                coefficient /= (k - 2 * m) as f64;
-            }
-            error <= u * exact
-        })
     }
 }
 

@@ -63,7 +63,7 @@ fn pushforward<P: Parts>(
         }
     }
     if matches!(job, BalanceJob::Permute | BalanceJob::Both) {
-        for (i, j) in balance.interchanges().rev() {
+        for (i, j) in balance.view().interchanges().rev() {
             v.swap_rows(i, j);
         }
     }

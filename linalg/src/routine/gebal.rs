@@ -15,6 +15,7 @@
 //! Where a test of the algorithm is a tie the map from `A` to `B` jumps; a function that does not change under
 //! similarity, such as the exponential of `B` transformed back, is smooth there and its derivative right.
 
+use dualpack_core::Real;
 use nalgebra::{ComplexField, DMatrixViewMut, RealField, try_convert};
 use num_traits::{One, Zero};
 
@@ -39,34 +40,54 @@ pub struct Balance<R> {
     pub scale: Vec<R>,
 }
 
-impl<R: RealField + Copy> Balance<R> {
+impl<R: Copy> Balance<R> {
+    pub(crate) fn view(&self) -> Similarity<'_, R> {
+        Similarity { ilo: self.ilo, ihi: self.ihi, scale: &self.scale }
+    }
+}
+
+/// A [`Balance`] whose scales belong to someone else.
+#[derive(Clone, Copy)]
+pub(crate) struct Similarity<'a, R> {
+    pub ilo: usize,
+    pub ihi: usize,
+    pub scale: &'a [R],
+}
+
+impl<'a, R: RealField + Copy> Similarity<'a, R> {
     /// The interchanges of rows and columns, 0-based, in the order in which balancing made them.
-    pub(crate) fn interchanges(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
-        let index = |j: usize| (j, try_convert::<R, f64>(self.scale[j]).unwrap_or(0.0) as usize - 1);
+    pub(crate) fn interchanges(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + 'a {
+        let index = move |j: usize| (j, try_convert::<R, f64>(self.scale[j]).unwrap_or(0.0) as usize - 1);
         (self.ihi..self.scale.len()).rev().chain(0..self.ilo.saturating_sub(1)).map(index)
     }
 
     /// The diagonal entry `j`, 0-based, of `D`.
-    pub(crate) fn factor(&self, j: usize) -> R {
+    pub(crate) fn factor(self, j: usize) -> R {
         if j + 1 >= self.ilo && j < self.ihi { self.scale[j] } else { R::one() }
     }
-}
 
-/// `X ← D⁻¹ Pᵀ X P D`, in every part of the entries.
-pub(crate) fn transform<P: Parts>(balance: &Balance<BaseOf<P>>, mut x: DMatrixViewMut<'_, P>) {
-    for (i, j) in balance.interchanges() {
-        x.swap_rows(i, j);
-        x.swap_columns(i, j);
+    /// `X ← D⁻¹ Pᵀ X P D`, in every part of the entries.
+    pub(crate) fn transform<P>(self, mut x: DMatrixViewMut<'_, P>)
+    where
+        P: Parts<RealField: Real<Base = R>>,
+    {
+        for (i, j) in self.interchanges() {
+            x.swap_rows(i, j);
+            x.swap_columns(i, j);
+        }
+        scale(x, |j| self.factor(j));
     }
-    scale(x, |j| balance.factor(j));
-}
 
-/// `X ← P D X D⁻¹ Pᵀ`, in every part of the entries: the inverse of [`transform`].
-pub(crate) fn transform_back<P: Parts>(balance: &Balance<BaseOf<P>>, mut x: DMatrixViewMut<'_, P>) {
-    scale(x.as_view_mut(), |j| BaseOf::<P>::one() / balance.factor(j));
-    for (i, j) in balance.interchanges().rev() {
-        x.swap_rows(i, j);
-        x.swap_columns(i, j);
+    /// `X ← P D X D⁻¹ Pᵀ`, in every part of the entries: the inverse of [`transform`](Self::transform).
+    pub(crate) fn transform_back<P>(self, mut x: DMatrixViewMut<'_, P>)
+    where
+        P: Parts<RealField: Real<Base = R>>,
+    {
+        scale(x.as_view_mut(), |j| R::one() / self.factor(j));
+        for (i, j) in self.interchanges().rev() {
+            x.swap_rows(i, j);
+            x.swap_columns(i, j);
+        }
     }
 }
 
@@ -113,28 +134,48 @@ pub trait Gebal: Scalar {
     /// assert_eq!((a[(0, 1)].value, a[(0, 1)].eps), (1024.0, [1.0]));
     /// # Ok::<(), dualpack_linalg::Error>(())
     /// ```
-    fn gebal(job: BalanceJob, a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error>;
+    fn gebal(job: BalanceJob, a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error> {
+        let mut scale = vec![BaseOf::<Self>::one(); a.nrows()];
+        let (ilo, ihi) = Self::gebal_into(job, a, &mut scale)?;
+        Ok(Balance { ilo, ihi, scale })
+    }
+
+    /// [`gebal`](Gebal::gebal) with memory for the scales from the caller; returns `ilo` and `ihi`.
+    ///
+    /// # Errors
+    /// As for `gebal`, and [`Error::Shape`] unless there are n scales.
+    fn gebal_into(
+        job: BalanceJob,
+        a: DMatrixViewMut<'_, Self>,
+        scale: &mut [BaseOf<Self>],
+    ) -> Result<(usize, usize), Error>;
 }
 
 native!(Gebal {
-    fn gebal(job: BalanceJob, a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error> {
-        let mut scale = vec![BaseOf::<Self>::one(); a.nrows()];
-        let (ilo, ihi) = ffi::gebal(job, a, &mut scale)?;
-        Ok(Balance { ilo, ihi, scale })
+    fn gebal_into(
+        job: BalanceJob,
+        a: DMatrixViewMut<'_, Self>,
+        scale: &mut [BaseOf<Self>],
+    ) -> Result<(usize, usize), Error> {
+        ffi::gebal(job, a, scale)
     }
 });
 
 impl<D: TangentBatch> Gebal for D {
-    fn gebal(job: BalanceJob, mut a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error> {
+    fn gebal_into(
+        job: BalanceJob,
+        mut a: DMatrixViewMut<'_, Self>,
+        scale: &mut [BaseOf<Self>],
+    ) -> Result<(usize, usize), Error> {
         let n = square("gebal", a.shape())?;
         with_scratch::<D::Primal, _>(n * n, |buffer| {
             let mut primal = DMatrixViewMut::from_slice(buffer, n, n);
             gather_primal(&a.as_view(), Part::All, &mut primal);
-            let balance = D::Primal::gebal(job, primal.as_view_mut())?;
+            let (ilo, ihi) = D::Primal::gebal_into(job, primal.as_view_mut(), scale)?;
             // Tangents and values alike; then the values as LAPACK has them.
-            transform(&balance, a.as_view_mut());
+            Similarity { ilo, ihi, scale }.transform(a.as_view_mut());
             scatter_primal(&primal.as_view(), Part::All, &mut a);
-            Ok(balance)
+            Ok((ilo, ihi))
         })
     }
 }

@@ -31,7 +31,7 @@ pub use trmm::Trmm;
 pub use trsm::Trsm;
 pub use trtrs::Trtrs;
 
-pub(crate) use gebal::{transform, transform_back};
+pub(crate) use gebal::Similarity;
 pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward};
 pub(crate) use getrs::solve as lu_solve;
 pub(crate) use potrf::{blocked_scratch, pushforward_blocked};
