@@ -74,6 +74,8 @@ mod field;
 mod hyper;
 mod kinks;
 mod lift;
+#[doc = include_str!("limits.md")]
+pub mod limits {}
 mod methods;
 mod mixed;
 #[cfg(feature = "num-dual")]

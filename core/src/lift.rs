@@ -67,6 +67,19 @@ pub trait Lift: Real {
 /// let h = HyperDual::<f64, 1, 1>::new(2.0, [1.0], [1.0], [[0.0]]);
 /// assert_eq!(lift1(h, y, dy, d2y).eps12, [[12.0]]);
 /// ```
+///
+/// Where value and derivatives can be computed in the inner scalar, one function serves every nesting:
+///
+/// ```
+/// use dualpack_core::{Dual, Lift, lift1, nalgebra::{ComplexField, convert}};
+/// fn gauss<D: Lift>(x: D) -> D {
+///     let v = x.inner();
+///     let (y, two) = ((-v * v).exp(), convert::<f64, D::Inner>(2.0));
+///     lift1(x, y, -two * v * y, (two * two * v * v - two) * y)
+/// }
+/// let x: Dual<Dual<f64>> = Dual::variable(Dual::variable(0.0, 0), 0);
+/// assert_eq!(gauss(x).eps[0].eps[0], -2.0);
+/// ```
 #[inline]
 pub fn lift1<D: Lift>(x: D, y: D::Inner, dy: D::Inner, d2y: D::Inner) -> D {
     x.chain(y, || dy, || d2y)
