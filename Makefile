@@ -34,7 +34,7 @@ demo: setup
 	cargo run --release $(FEATURES) --example seeds -- $(ARGS)
 
 test: setup
-	scripts/test.sh --release --workspace $(FEATURES)
+	scripts/test.sh --release --workspace $(FEATURES) --features serde,bytemuck,quickcheck
 
 lint:
 	scripts/lint.sh

@@ -18,7 +18,7 @@ path = "lib.rs"
 crate-type = ["staticlib"]
 
 [dependencies]
-dualpack-core = { path = "$PWD/core", default-features = false, features = ["libm"] }
+dualpack-core = { path = "$PWD/core", default-features = false, features = ["libm", "serde", "bytemuck"] }
 
 [profile.dev]
 panic = "abort"
@@ -27,13 +27,23 @@ panic = "abort"
 TOML
 cat >"$crate/lib.rs" <<'RUST'
 #![no_std]
-use dualpack_core::Dual;
+use dualpack_core::{Dual, Dual2, HyperDual, Real};
+use dualpack_core::nalgebra::Matrix3;
 
-/// d/dx sin(x).
+fn model<S: Real>(x: S) -> S {
+    x.sin() * x.exp() + (x * x + S::one()).sqrt().ln() + x.erf() - x.powi(3).tanh()
+}
+
+/// A derivative of every kind of number.
 #[unsafe(no_mangle)]
-pub extern "C" fn slope_of_sin(x: f64) -> f64 {
-    let y: Dual<f64, 1> = Dual::variable(x, 0).sin();
-    y.eps[0]
+pub extern "C" fn slopes(x: f64) -> f64 {
+    let first = model(Dual::<f64, 3>::variable(x, 0)).eps[0];
+    let mixed = model(HyperDual::<f64>::variable(x, 0, 0)).eps12[0][0];
+    let second = model(Dual2::<f64>::variable(x, 0)).hessian(0, 0);
+    let nested = model(Dual::<Dual<f64>>::variable(Dual::variable(x, 0), 0)).eps[0].eps[0];
+    let single = model(Dual::<f32>::variable(x as f32, 0)).eps[0];
+    let matrix = Matrix3::from_diagonal_element(Dual::<f64>::variable(x, 0)).determinant().eps[0];
+    first + mixed + second + nested + f64::from(single) + matrix
 }
 
 #[panic_handler]
@@ -43,4 +53,9 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 RUST
 echo "== dualpack-core without std"
 cargo build --manifest-path "$crate/Cargo.toml" --target-dir "${CARGO_TARGET_DIR:-target}/no_std"
+# The same for a bare-metal target, where its standard library is installed (rustup target add thumbv7em-none-eabihf).
+bare=thumbv7em-none-eabihf
+if [ -d "$(rustc --print sysroot)/lib/rustlib/$bare" ]; then
+    cargo build --manifest-path "$crate/Cargo.toml" --target "$bare" --target-dir "${CARGO_TARGET_DIR:-target}/no_std"
+fi
 echo "dualpack-core builds without std"

@@ -1,17 +1,29 @@
 //! Tests of the numbers, mirroring `core/src`.
+#[cfg(feature = "quickcheck")]
+mod arbitrary;
+mod compare;
 mod drive_confusion;
 mod drive_forms;
 mod drive_gradient;
 mod drive_manifold;
 mod drive_products;
+mod field;
 mod kinks;
 mod lanes;
 mod laws;
+mod lift;
+mod mixed;
 #[cfg(feature = "num-dual")]
 mod num_dual;
+mod ops;
 mod parts;
+mod peers;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod pow;
 mod rules;
+#[cfg(feature = "serde")]
+mod serde;
 mod slice;
 mod sparse;
 mod special;

@@ -98,3 +98,104 @@ fn numbers_of_num_dual_are_real() {
     assert!(!Real::all_finite(num_dual::Dual64::new(1.0, f64::NAN)));
     assert_eq!(<num_dual::HyperDual64 as Real>::ORDER, 2);
 }
+
+/// The drivers of num-dual, whose own numbers wrap ours: derivatives of derivatives.
+#[test]
+fn drivers_of_num_dual_run_over_our_numbers() {
+    // num_dual::Dual<Dual<f64, 2>>: their derivative, ours inside.
+    let x = Dual::<f64, 2>::new(0.7, [1.0, -2.0]);
+    let (value, slope) = num_dual::first_derivative(model, x);
+    let want = model(Dual::<Dual<f64, 2>>::variable(x, 0));
+    assert_dual_eq!(value, want.value, 1e-14);
+    assert_dual_eq!(slope, want.eps[0], 1e-12);
+
+    let (value, slope, curvature) = num_dual::second_derivative(model, x);
+    let want = model(HyperDual::<Dual<f64, 2>>::variable(x, 0, 0));
+    assert_dual_eq!(value, want.value, 1e-14);
+    assert_dual_eq!(slope, want.eps1[0], 1e-12);
+    assert_dual_eq!(curvature, want.eps12[0][0], 1e-11);
+
+    let v = nalgebra::SVector::<Dual<f64>, 2>::new(Dual::variable(3.0, 0), Dual::constant(4.0));
+    let (value, gradient) = num_dual::gradient(|v| (v[0] * v[0] + v[1] * v[1]).sqrt(), &v);
+    assert_dual_eq!(value, Dual::new(5.0, [0.6]), 1e-15);
+    assert_dual_eq!(gradient[0], Dual::new(0.6, [0.128]), 1e-14);
+    assert_dual_eq!(gradient[1], Dual::new(0.8, [-0.096]), 1e-14);
+    let (_, _, hessian) = num_dual::hessian(|v| v[0] * v[0] * v[1], &v);
+    assert_dual_eq!(hessian[(0, 1)], Dual::new(6.0, [2.0]));
+    let (_, jacobian) = num_dual::jacobian(|v| nalgebra::SVector::from([v[0] * v[1], v[0] / v[1]]), &v);
+    assert_dual_eq!(jacobian[(1, 1)], Dual::new(-3.0 / 16.0, [-1.0 / 16.0]), 1e-15);
+}
+
+/// Results in containers, extra arguments and implicit functions, as num-dual's documentation shows them.
+#[test]
+fn other_tools_of_num_dual() {
+    fn fallible<D: DualNum<Primitive = f64> + Copy>(x: D) -> Result<D, String> {
+        if x.re() > 0.0 { Ok(x.ln()) } else { Err("negative".to_owned()) }
+    }
+    let y = fallible(Dual::<f64>::variable(2.0, 0)).expect("positive");
+    assert_eq!(y.eps, [0.5]);
+    assert!(fallible(Dual::<f64>::variable(-2.0, 0)).is_err());
+
+    fn implicit_sqrt<D: DualNum<Primitive = f64> + Copy>(x: D) -> D {
+        num_dual::implicit_derivative(|s, x| s * s - x, x.re().sqrt(), &x)
+    }
+    let y = implicit_sqrt(Dual::<f64, 2>::new(25.0, [1.0, -2.0]));
+    assert_dual_eq!(y, Dual::new(5.0, [0.1, -0.2]), 1e-15);
+}
+
+/// num-dual's own linear algebra with our numbers.
+#[test]
+fn linear_algebra_of_num_dual() {
+    use nalgebra::{SMatrix, SVector};
+    use num_dual::linalg::{LU, jacobi_eigenvalue};
+    let d = |value: f64, t: f64| Dual::<f64>::new(value, [t]);
+    let a = SMatrix::<Dual<f64>, 2, 2>::new(d(4.0, 1.0), d(1.0, 0.5), d(1.0, 0.5), d(3.0, -1.0));
+    let b = SVector::<Dual<f64>, 2>::new(d(1.0, 0.0), d(2.0, 1.0));
+    let lu = LU::new(a).expect("regular");
+    let x = lu.solve(&b);
+    let back = a * x - b;
+    assert!(back.iter().all(|r| r.value.abs() < 1e-15 && r.eps[0].abs() < 1e-15));
+    assert_dual_eq!(lu.determinant(), a.determinant(), 1e-14);
+    let (w, _) = jacobi_eigenvalue(a, 200);
+    assert_dual_eq!(w[0] + w[1], d(7.0, 0.0) + (a[(0, 0)] + a[(1, 1)] - d(7.0, 0.0)), 1e-14);
+    assert_dual_eq!(w[0] * w[1], a.determinant(), 1e-14);
+}
+
+/// One bound is enough on either side; both together compile as well.
+#[test]
+fn code_with_both_bounds() {
+    fn both<S: Real<Base = f64> + DualNum<Primitive = f64>>(x: S) -> S {
+        // By value nalgebra's method, on a reference num-dual's: both are one body for our numbers.
+        let y = &x;
+        x.sqrt() + y.sqrt() * x.exp() - DualNum::powf(y, 1.5)
+    }
+    fn ours<S: Real>(x: S) -> S {
+        x.sqrt() + x.sqrt() * x.exp() - x.powf(nalgebra::convert(1.5))
+    }
+    let x = Dual::<f64, 2>::new(0.7, [1.0, -2.0]);
+    assert_dual_eq!(both(x), ours(x), 1e-15);
+    let x = Dual::<Dual<f64>>::variable(Dual::variable(0.7, 0), 0);
+    assert_dual_eq!(both(x), ours(x), 1e-14);
+}
+
+/// Our drivers take functions written for num-dual.
+#[test]
+fn our_drivers_take_functions_over_dual_num() {
+    fn rosenbrock<D: DualNum<Primitive = f64> + Copy>(x: &[D]) -> D {
+        (-x[0] + 1.0).powi(2) + (x[1] - x[0] * x[0]).powi(2) * 100.0
+    }
+    let (value, gradient) = dualpack_core::gradient(rosenbrock, &vec![1.0, 2.0]);
+    assert_eq!(value, 100.0);
+    assert_eq!(gradient, vec![-400.0, 200.0]);
+}
+
+/// Singular points, where num-dual's own numbers have NaN: the same generic code on ours.
+#[test]
+fn generic_code_is_right_where_num_dual_is_not() {
+    fn f<D: DualNum<Primitive = f64> + Copy>(x: D) -> [D; 4] {
+        [x.powf(2.5), x.powi(2).sqrt(), x.tanh(), x.atan2(D::from(1.0))]
+    }
+    let [a, b, c, d] = f(Dual::<f64>::variable(0.0, 0));
+    assert_eq!((a.value, a.eps, b.eps, c.eps, d.eps), (0.0, [0.0], [0.0], [1.0], [1.0]));
+    assert_eq!(DualNum::tanh(&Dual::<f64>::variable(1000.0, 0)).value, 1.0);
+}
