@@ -38,7 +38,7 @@ macro_rules! kinks {
     } };
 }
 
-/// Functions of two variables with kinks: the grammar of the binary table.
+/// Functions of two variables that return one of them up to the sign: the grammar of the binary table.
 macro_rules! kinks2 {
     ($emit:ident $($args:tt)*) => { $emit! { [$($args)*]
         /// The larger of two numbers, tangents included; the first at a tie, where [`min`](Self::min) is the second, so that
@@ -58,6 +58,13 @@ macro_rules! kinks2 {
         min(a, b) y = $crate::kinks::value::min => $crate::kinks::pick($crate::kinks::takes_first_min(a, b)), [T::zero(); 3], on [(1.0, 2.0), (2.0, 1.0)];
         /// The magnitude of `a` with the sign of `b`, whose tangents play no part.
         copysign(a, b) y = num_traits::Float::copysign => $crate::kinks::copysign_first(a, b), [T::zero(); 3], on [(3.0, -2.0), (-3.0, -2.0), (-1.0, 4.0)];
+    } };
+}
+
+/// Remainders: smooth between their jumps. Both operands count there, also where the quotient happens to be 0, so that
+/// the structure found at one point holds at others.
+macro_rules! remainders {
+    ($emit:ident $($args:tt)*) => { $emit! { [$($args)*]
         /// The remainder of the division towards zero, with the sign of `a`: the operator `%`.
         rem(a, b) y = $crate::kinks::value::rem => [T::one(), $crate::kinks::rem_quotient(a, b)], [T::zero(); 3], on [(7.5, 2.0), (-7.5, 2.0), (7.5, -2.0)];
         /// The remainder in `[0, |b|)`.
@@ -65,7 +72,7 @@ macro_rules! kinks2 {
     } };
 }
 
-pub(crate) use {kinks, kinks2};
+pub(crate) use {kinks, kinks2, remainders};
 
 /// -1, 0 or 1; `NaN` at `NaN`.
 pub(crate) fn sign<T: Real>(x: T) -> T {
@@ -127,28 +134,20 @@ pub(crate) fn rem_euclid_quotient<T: Real>(a: T, b: T) -> T {
     }
 }
 
-/// f(a, b) on a piece where it is y = f_a a + f_b b with constants f_a, f_b: an operand whose factor is 0 leaves no
-/// trace, a factor ±1 keeps every part of its operand as it is.
+/// The operand of the two that f(a, b) = y returns, f_a a or f_b b with a factor ±1: every part of it is kept as it
+/// is, and the other leaves no trace. Both factors are 0 at a kink whose derivative is taken to be 0.
 #[inline]
 pub(crate) fn piece<D: Lift>(a: D, b: D, y: D::Inner, [fa, fb]: [D::Inner; 2]) -> D {
     let (zero, one) = (num_traits::zero::<D::Inner>(), num_traits::one::<D::Inner>());
-    let only = |x: D, factor: D::Inner| {
-        if factor == one {
-            x.with_inner(y)
-        } else if factor == -one {
-            (-x).with_inner(y)
-        } else {
-            x.chain(y, || factor, || zero)
-        }
-    };
+    let (x, factor) = if fb == zero { (a, fa) } else { (b, fb) };
     if y.is_nan() {
         poisoned(a, y)
-    } else if fb == zero {
-        only(a, fa)
-    } else if fa == zero {
-        only(b, fb)
+    } else if factor == one {
+        x.with_inner(y)
+    } else if factor == -one {
+        (-x).with_inner(y)
     } else {
-        a.chain2(b, y, || [fa, fb], || [zero; 3])
+        D::from_inner(y)
     }
 }
 

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "std")]
 use crate::Tracer;
-use crate::kinks::{kinks, kinks2, poisoned};
+use crate::kinks::{kinks, kinks2, poisoned, remainders};
 use crate::ops::{Arith, numbers_and_tracer};
 use crate::rules::{Elementary, Lifted, binary, elementary, lit};
 use crate::special::{special, special_orders};
@@ -53,6 +53,7 @@ macro_rules! methods {
             special_orders!(method);
             binary!(method2);
             kinks2!(method2);
+            remainders!(method2);
 
             /// `x^n` for an integer `n`; `x^0` is the constant 1.
             #[inline]

@@ -7,7 +7,7 @@
 use nalgebra::SVector;
 use num_dual::{Derivative, DualNum, DualNumFloat, DualStruct, Mappable};
 
-use crate::kinks::{kinks, kinks2};
+use crate::kinks::{kinks, kinks2, remainders};
 use crate::ops::numbers;
 use crate::rules::{Elementary, Lifted, binary, elementary, parametric};
 use crate::special::{special, special_orders};
@@ -252,4 +252,5 @@ impl<T: Mirror> Elementary<T> for Foreign {
     special_orders!(foreign);
     binary!(foreign2);
     kinks2!(foreign2);
+    remainders!(foreign2);
 }

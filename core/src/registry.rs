@@ -1,6 +1,6 @@
 //! Every row of the tables as function pointers with its sample points, for tests that walk all functions.
 
-use crate::kinks::{kinks, kinks2};
+use crate::kinks::{kinks, kinks2, remainders};
 use crate::rules::{Elementary, Leaf, Lifted, binary, elementary};
 use crate::special::special;
 use crate::{Dual, Dual2, HyperDual, Real};
@@ -81,12 +81,13 @@ kinks!(entries KINKS);
 special!(entries SPECIAL);
 binary!(entries2 SMOOTH2);
 kinks2!(entries2 KINKS2);
+remainders!(entries2 REMAINDERS);
 
 /// All functions of one variable.
 pub const UNARY: &[&[Unary]] = &[ELEMENTARY, KINKS, SPECIAL];
 
 /// All functions of two variables.
-pub const BINARY: &[&[Binary]] = &[SMOOTH2, KINKS2];
+pub const BINARY: &[&[Binary]] = &[SMOOTH2, KINKS2, REMAINDERS];
 
 macro_rules! visits {
     ([$visit:ident, $T:ident] $( $(#[$doc:meta])* $name:ident($x:ident) $y:ident = $value:path => [$first:expr, $second:expr] on [$($s:expr),*]; )*) => {
@@ -111,4 +112,5 @@ pub fn unary<T: Real>(mut visit: impl FnMut(&'static str, &'static [f64], fn(T) 
 pub fn binary<T: Real>(mut visit: impl FnMut(&'static str, &'static [(f64, f64)], fn(T, T) -> T)) {
     binary!(visits2 visit, T);
     kinks2!(visits2 visit, T);
+    remainders!(visits2 visit, T);
 }

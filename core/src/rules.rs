@@ -20,7 +20,7 @@ use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
 use num_traits::Float;
 
-use crate::kinks::{kinks, kinks2};
+use crate::kinks::{kinks, kinks2, remainders};
 use crate::special::{self, scaled, special, special_orders};
 use crate::{Lift, Real, cardinal, kinks, plane, pow};
 
@@ -359,7 +359,7 @@ macro_rules! lifted2 {
     };
 }
 
-/// Functions of two variables that are linear between their kinks: operands with a zero factor are not looked at.
+/// Functions of two variables that return one of them up to the sign; the other is not looked at.
 macro_rules! pieces2 {
     ([] $( $(#[$doc:meta])* $name:ident($a:ident, $b:ident) $y:ident = $value:path => $first:expr, $second:expr, on [$($s:expr),*]; )*) => {
         $(
@@ -385,6 +385,7 @@ pub trait Elementary<T: Real> {
     special_orders!(declare);
     binary!(declare2);
     kinks2!(declare2);
+    remainders!(declare2);
 }
 
 /// Functions of `f32` and `f64`.
@@ -406,6 +407,7 @@ macro_rules! leaves {
             special_orders!(leaf);
             binary!(leaf2);
             kinks2!(leaf2);
+            remainders!(leaf2);
         }
     }; )* };
 }
@@ -420,4 +422,5 @@ impl<T: Lift> Elementary<T> for Lifted {
     special_orders!(lifted);
     binary!(lifted2);
     kinks2!(pieces2);
+    remainders!(lifted2);
 }
