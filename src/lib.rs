@@ -105,7 +105,7 @@ pub use dualpack_core::{
 };
 pub use dualpack_linalg::{
     Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Gebak, Gebal,
-    Gemm, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri, Potrs, Scalar,
+    Gemm, Gesv, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri, Potrs, Scalar,
     ScalarFn, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, VectorFn, Workspace, argmin, balance,
     expm, fixed_point, implicit, implicit_with,
 };

@@ -2,9 +2,11 @@
 
 use std::hint::black_box;
 
-use dualpack::{Cholesky, Diag, Dual, LU, Lapack, Side, Trans, Uplo, expm};
+use dualpack::{Cholesky, Diag, Dual, Gesv, Lapack, Side, Trans, Uplo, expm};
 use nalgebra::allocator::Allocator;
-use nalgebra::{Const, DMatrix, DMatrixView, DVector, DefaultAllocator, Dim, DimMin, Dyn, OMatrix, OVector};
+use nalgebra::{
+    Const, DMatrix, DMatrixView, DMatrixViewMut, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector,
+};
 use num_dual::{Derivative, DualSVec64};
 
 use crate::inputs::{self, Problem};
@@ -47,7 +49,7 @@ fn sized(report: &mut Report, number: &str, name: &str, n: usize) {
     }
 }
 
-fn counted<D: DimMin<D, Output = D>>(report: &mut Report, task: &Task, lanes: [bool; 4], dim: D)
+fn counted<D: Dim>(report: &mut Report, task: &Task, lanes: [bool; 4], dim: D)
 where
     DefaultAllocator: Allocator<D, D> + Allocator<D>,
 {
@@ -109,8 +111,9 @@ impl Task<'_> {
             "chol" => by_rows(Cholesky::new(a).expect("positive definite").unpack()),
             "cholsolve" => vec![solved_sum(a.as_view(), &self.constant)],
             "lusolve" => {
-                let b = DVector::from_column_slice(&x[n * n..]);
-                LU::new(a).and_then(|lu| lu.solve(&b)).expect("regular").as_slice().to_vec()
+                let mut b = DMatrix::from_column_slice(n, 1, &x[n * n..]);
+                f64::gesv(a.as_view(), b.as_view_mut()).expect("regular");
+                b.as_slice().to_vec()
             }
             _ => by_rows(expm(&a).expect("finite")),
         }
@@ -130,7 +133,7 @@ fn solved_sum<T: Lapack>(a: DMatrixView<'_, T>, x: &DMatrix<T>) -> T {
     y.sum()
 }
 
-fn cell<const N: usize, D: DimMin<D, Output = D>>(report: &mut Report, task: &Task, dim: D)
+fn cell<const N: usize, D: Dim>(report: &mut Report, task: &Task, dim: D)
 where
     DefaultAllocator: Allocator<D, D> + Allocator<D>,
 {
@@ -161,7 +164,12 @@ where
             }
             "lusolve" => {
                 let b = OVector::<_, D>::from_fn_generic(dim, Const::<1>, |i, _| entry(n * n + i));
-                let f = || LU::new(black_box(&a).clone()).and_then(|lu| lu.solve(&b)).expect("regular");
+                let f = || {
+                    let mut x = b.clone();
+                    let column = DMatrixViewMut::from_slice(x.as_mut_slice(), n, 1);
+                    Dual::gesv(view(black_box(&a)), column).expect("regular");
+                    x
+                };
                 (report.time(f), f().iter().copied().collect())
             }
             _ => {

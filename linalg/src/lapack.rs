@@ -2,7 +2,7 @@
 
 use crate::function::Expm;
 use crate::routine::{
-    Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
+    Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
 };
 use crate::scalar::Scalar;
 
@@ -40,4 +40,4 @@ macro_rules! lapack {
     };
 }
 
-lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gebal Gebak Expm);
+lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gesv Gebal Gebak Expm);

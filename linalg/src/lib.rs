@@ -106,7 +106,8 @@ pub use kernel::{Interleaved, InterleavedRef};
 pub use lapack::Lapack;
 pub use lu::LU;
 pub use routine::{
-    Balance, Gebak, Gebal, Gemm, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
+    Balance, Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm,
+    Trtrs,
 };
 pub use scalar::{BaseOf, Scalar, TangentBatch};
 pub use scratch::Workspace;

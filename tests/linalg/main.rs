@@ -13,6 +13,7 @@ mod complex;
 mod expm;
 mod gebak;
 mod gebal;
+mod gesv;
 mod getrf;
 mod getri;
 mod getrs;

@@ -3,6 +3,7 @@
 //! run time. Every lane is computed by the same operations whatever the other lanes are.
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes;
+//! - [`product`]: lanes of a matrix times values;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
 
 use std::any::TypeId;
@@ -13,6 +14,7 @@ use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 pub(crate) mod cholesky;
 pub(crate) mod level3;
+pub(crate) mod product;
 
 /// How the floats of an entry follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

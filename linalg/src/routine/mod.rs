@@ -4,6 +4,7 @@
 mod gebak;
 mod gebal;
 mod gemm;
+mod gesv;
 mod getrf;
 mod getri;
 mod getrs;
@@ -19,6 +20,7 @@ mod trtrs;
 pub use gebak::Gebak;
 pub use gebal::{Balance, Gebal};
 pub use gemm::Gemm;
+pub use gesv::Gesv;
 pub use getrf::Getrf;
 pub use getri::Getri;
 pub use getrs::Getrs;
