@@ -34,13 +34,13 @@ demo: setup
 	cargo run --release $(FEATURES) --example seeds -- $(ARGS)
 
 test: setup
-	scripts/test.sh --release --workspace $(FEATURES) --features serde,bytemuck,quickcheck
+	scripts/test.sh --release --workspace $(FEATURES) --features "$$(scripts/features.sh)"
 
 lint:
 	scripts/lint.sh
 
 doc:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --no-default-features --features num-dual
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --no-default-features --features "$$(scripts/features.sh)"
 
 bench: setup
 	cargo bench $(FEATURES)
