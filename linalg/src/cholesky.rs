@@ -54,7 +54,7 @@ where
     /// [`Error::Shape`] unless `a` is square, [`Error::NonFinite`] for NaN or infinity in the lower triangle,
     /// [`Error::NotPositiveDefinite`] with the order of the first leading minor that is not positive.
     pub fn new(mut a: OMatrix<T, D, D>) -> Result<Self, Error> {
-        T::potrf(Uplo::Lower, view_mut(&mut a))?;
+        T::front_potrf(view_mut(&mut a))?;
         for j in 1..a.ncols() {
             a.view_mut((0, j), (j, 1)).fill(T::zero());
         }
@@ -95,7 +95,7 @@ where
         ShapeConstraint: SameNumberOfRows<R, D>,
         DefaultAllocator: Allocator<R, C>,
     {
-        T::potrs(Uplo::Lower, view(&self.l), view_mut(b))
+        T::front_potrs(view(&self.l), view_mut(b))
     }
 
     /// `A⁻¹`, in full.

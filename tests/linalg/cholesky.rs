@@ -1,4 +1,4 @@
-use dualpack::{Cholesky, Dual, Dual2, Error, HyperDual, Lapack, Real};
+use dualpack::{Cholesky, Dual, Dual2, Error, HyperDual, Lapack, Potrf, Real, Uplo};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix3x1, SMatrix, Vector3};
 
 use crate::laws::{FIRST, SECOND, assert_differences};
@@ -27,6 +27,46 @@ fn values() {
         assert_eq!(dual.ln_determinant().value.to_bits(), plain.ln_determinant().to_bits());
         assert_eq!(dual.determinant().value.to_bits(), plain.determinant().to_bits());
     }
+}
+
+/// Tiny matrices are factored and solved without LAPACK: the same up to rounding as LAPACK's, with the same errors.
+#[test]
+fn front_and_floor() {
+    for n in 0..=16 {
+        for kind in [Kind::Spd, Kind::NearSingularSpd] {
+            let a = kind.matrix(81, n);
+            let mut l = a.clone();
+            f64::potrf(Uplo::Lower, l.as_view_mut()).unwrap();
+            let (l, chol) = (l.lower_triangle(), Cholesky::new(a.clone()).unwrap());
+            // Both are exact for a matrix this close to A.
+            let backward = (chol.l() * chol.l().transpose() - &a).norm();
+            assert!(backward <= n as f64 * f64::EPSILON * a.norm(), "n = {n} {kind:?}: {backward:e}");
+            if kind == Kind::Spd {
+                assert_close(&chol.l(), &l, 1e-14, "l");
+            }
+            let b = Random::new(82).matrix(n, 3);
+            let x = chol.solve(&b).unwrap();
+            let residual = (&a * &x - &b).norm();
+            assert!(residual <= 4.0 * n as f64 * f64::EPSILON * a.norm() * x.norm(), "n = {n}: {residual:e}");
+        }
+        for minor in 1..=n {
+            let mut a = Kind::Spd.matrix(83, n);
+            a[(minor - 1, minor - 1)] = -1.0;
+            let expected = Error::NotPositiveDefinite { routine: "potrf", minor };
+            assert_eq!(f64::potrf(Uplo::Lower, a.clone().as_view_mut()).unwrap_err(), expected);
+            assert_eq!(Cholesky::new(a.clone()).unwrap_err(), expected);
+            assert_eq!(Cholesky::new(a.map(|x| Dual::<f64, 3>::new(x, [1.0; 3]))).unwrap_err(), expected);
+            a[(n - 1, minor - 1)] = f64::INFINITY;
+            let expected = Error::NonFinite { routine: "potrf", row: n, col: minor };
+            assert_eq!(Cholesky::new(a.clone()).unwrap_err(), expected);
+            assert_eq!(Cholesky::new(a.map(|x| Dual::<f64, 3>::new(x, [1.0; 3]))).unwrap_err(), expected);
+        }
+    }
+    // A zero pivot: semidefinite, in both.
+    let a = DMatrix::from_element(2, 2, 1.0);
+    let expected = Error::NotPositiveDefinite { routine: "potrf", minor: 2 };
+    assert_eq!(f64::potrf(Uplo::Lower, a.clone().as_view_mut()).unwrap_err(), expected);
+    assert_eq!(Cholesky::new(a).unwrap_err(), expected);
 }
 
 /// Everything a front returns, as one list of numbers.

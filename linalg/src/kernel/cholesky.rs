@@ -3,6 +3,7 @@
 use dualpack_core::Base;
 
 use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
+use crate::error::Error;
 use crate::flags::Uplo;
 use crate::scratch::with_scratch;
 
@@ -255,4 +256,170 @@ pub(crate) fn potrs<F: Base>(uplo: Uplo, factor: InterleavedRef<'_, F>, b: Inter
         unsafe { potrs_any(l, b.entries, b.lanes, w) }
     });
     true
+}
+
+/// Up to this order a front factors the primal in the kernel too, where a call of LAPACK would cost more than its work.
+pub(crate) const TINY: usize = 12;
+
+/// `R` rows of column `j` of the factor itself, from row `i` on.
+///
+/// # Safety
+/// As for [`first_rows`].
+#[inline(always)]
+unsafe fn value_rows<F: Base, const R: usize, const FUSED: bool>(
+    a: Entries<F>,
+    (i, j): (usize, usize),
+    inverse: F,
+) {
+    // SAFETY: the indices are in the lower triangle by the contract.
+    unsafe {
+        let mut x: [F; R] = std::array::from_fn(|r| a.value(i + r, j));
+        for k in 0..j {
+            let l = a.value(j, k);
+            let row: [F; R] = std::array::from_fn(|r| a.value(i + r, k));
+            subtract::<F, R, FUSED>(&mut x, l, &row);
+        }
+        for r in 0..R {
+            a.store(i + r, j, 0, [x[r] * inverse]);
+        }
+    }
+}
+
+/// The factorization itself, values first, then the lanes. Returns 0, or the order of the first leading minor that is
+/// not positive.
+///
+/// # Safety
+/// `a` is an exclusively borrowed square matrix whose entries in the lower triangle are a value and `lanes` tangents.
+#[inline(always)]
+unsafe fn factor_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize) -> usize {
+    for j in 0..a.rows {
+        // SAFETY: all indices are below n, in the lower triangle.
+        unsafe {
+            let mut d = [a.value(j, j)];
+            for k in 0..j {
+                let l = a.value(j, k);
+                subtract::<F, 1, FUSED>(&mut d, l, &[l]);
+            }
+            // Not `d <= 0`: NaN, from an overflow on the way, is not positive either.
+            if !(d[0] > F::zero()) || !d[0].is_finite() {
+                return j + 1;
+            }
+            let pivot = d[0].sqrt();
+            let inverse = pivot.recip();
+            a.store(j, j, 0, [pivot]);
+            let mut i = j + 1;
+            while i + 4 <= a.rows {
+                value_rows::<F, 4, FUSED>(a, (i, j), inverse);
+                i += 4;
+            }
+            while i < a.rows {
+                value_rows::<F, 1, FUSED>(a, (i, j), inverse);
+                i += 1;
+            }
+        }
+    }
+    // SAFETY: as above; the values hold the factor now.
+    unsafe { potrf_lanes::<F, FUSED>(a, lanes, Order::First) };
+    0
+}
+
+dispatch! {
+    unsafe fn factor_any<F: Base>(a: Entries<F>, lanes: usize) -> usize => factor_lanes
+}
+
+/// The finiteness of the lower triangle, as LAPACK's wrappers check it.
+///
+/// # Safety
+/// `a` is a matrix that may be read.
+unsafe fn finite<F: Base>(routine: &'static str, a: Entries<F>, lower: bool) -> Result<(), Error> {
+    for j in 0..a.cols {
+        for i in if lower { j } else { 0 }..a.rows {
+            // SAFETY: an entry of the matrix.
+            if !unsafe { a.value(i, j) }.is_finite() {
+                return Err(Error::NonFinite { routine, row: i + 1, col: j + 1 });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Cholesky factorization of the lower triangle, value and lanes, of a small matrix of duals; `None` if the matrix is
+/// not small or not of first order: then nothing was done.
+pub(crate) fn factor<F: Base>(matrix: Interleaved<'_, F>) -> Option<Result<(), Error>> {
+    let Interleaved { entries: a, lanes, order, .. } = matrix;
+    if a.rows > TINY || a.rows != a.cols || order != Order::First {
+        return None;
+    }
+    // SAFETY: `Interleaved` is made from an exclusive view of a matrix of such entries; it is square.
+    Some(unsafe {
+        finite("potrf", a, true).and_then(|()| match factor_any(a, lanes) {
+            0 => Ok(()),
+            minor => Err(Error::NotPositiveDefinite { routine: "potrf", minor }),
+        })
+    })
+}
+
+/// The solution of a solve with `A = L Lᵀ` in the values of column `c` of `b`, and `w = Lᵀ x`.
+///
+/// # Safety
+/// As for [`potrs_column`].
+#[inline(always)]
+unsafe fn solve_value<F: Base, const FUSED: bool>(l: Entries<F>, b: Entries<F>, c: usize, w: &mut [F]) {
+    let n = l.rows;
+    // SAFETY: rows and columns of the triangle are below n.
+    unsafe {
+        for i in 0..n {
+            w[i] = b.value(i, c);
+        }
+        for k in 0..n {
+            w[k] *= l.value(k, k).recip();
+            for i in k + 1..n {
+                let mut y = [w[i]];
+                subtract::<F, 1, FUSED>(&mut y, l.value(i, k), &[w[k]]);
+                w[i] = y[0];
+            }
+        }
+        for i in (0..n).rev() {
+            let mut y = [w[i]];
+            for k in i + 1..n {
+                subtract::<F, 1, FUSED>(&mut y, l.value(k, i), &[b.value(k, c)]);
+            }
+            b.store(i, c, 0, [y[0] * l.value(i, i).recip()]);
+        }
+    }
+}
+
+/// Every column of a solve, values and lanes.
+///
+/// # Safety
+/// As for [`potrs_column`], for all columns and `lanes` lanes.
+#[inline(always)]
+unsafe fn solve_lanes<F: Base, const FUSED: bool>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) {
+    for c in 0..b.cols {
+        // SAFETY: as in `potrs_column`; the groups end at `lanes`.
+        unsafe {
+            solve_value::<F, FUSED>(l, b, c, w);
+            groups!(0, lanes, |k, W| potrs_column::<F, W, FUSED>(l, b, c, 1 + k, w));
+        }
+    }
+}
+
+dispatch! {
+    unsafe fn solve_any<F: Base>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) => solve_lanes
+}
+
+/// Solve with a small lower factor that [`factor`] made, value and lanes; `None` if it is not small, not of first
+/// order, or the shapes do not fit: then nothing was done.
+pub(crate) fn solve<F: Base>(
+    factor: InterleavedRef<'_, F>,
+    b: Interleaved<'_, F>,
+) -> Option<Result<(), Error>> {
+    let (l, x) = (factor.entries, b.entries);
+    let small = l.rows <= TINY && l.rows == l.cols && l.rows == x.rows;
+    if !small || factor.order != Order::First || b.order != Order::First || factor.lanes != b.lanes {
+        return None;
+    }
+    let mut w = [F::zero(); TINY];
+    // SAFETY: the views that the two were made from are alive, `b`'s is exclusive; shapes and lanes fit.
+    Some(unsafe { finite("potrs", x, false).map(|()| solve_any(l, x, b.lanes, &mut w[..l.rows])) })
 }

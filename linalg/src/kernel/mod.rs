@@ -110,18 +110,18 @@ fn subtract<F: ComplexField + Copy, const W: usize, const FUSED: bool>(y: &mut [
 /// Makes `$name` out of `$body`, whose last parameter says whether to use fused multiply-add: compiled three times,
 /// chosen at run time.
 macro_rules! dispatch {
-    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) => $body:ident) => {
+    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
         $(#[$doc])*
-        $vis unsafe fn $name<$T: $bound>($($arg: $ty),*) {
+        $vis unsafe fn $name<$T: $bound>($($arg: $ty),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f")]
-                unsafe fn avx512<$T: $bound>($($arg: $ty),*) {
+                unsafe fn avx512<$T: $bound>($($arg: $ty),*) $(-> $out)? {
                     // SAFETY: the contract is the caller's.
                     unsafe { $body::<$T, true>($($arg),*) }
                 }
                 #[target_feature(enable = "avx2,fma")]
-                unsafe fn avx2<$T: $bound>($($arg: $ty),*) {
+                unsafe fn avx2<$T: $bound>($($arg: $ty),*) $(-> $out)? {
                     // SAFETY: the contract is the caller's.
                     unsafe { $body::<$T, true>($($arg),*) }
                 }
@@ -140,6 +140,20 @@ macro_rules! dispatch {
     };
 }
 use dispatch;
+
+/// A matrix of plain floats, as one without lanes.
+pub(crate) fn floats_mut<F: Real<Base = F>>(mut a: DMatrixViewMut<'_, F>) -> Interleaved<'_, F> {
+    let ((rows, cols), right) = (a.shape(), a.strides().1);
+    let entries = Entries { start: a.as_mut_ptr(), rows, cols, down: 1, right };
+    Interleaved { entries, lanes: 0, order: Order::First, matrix: PhantomData }
+}
+
+/// The same, of a matrix that is only read.
+pub(crate) fn floats<F: Real<Base = F>>(a: DMatrixView<'_, F>) -> InterleavedRef<'_, F> {
+    let ((rows, cols), right) = (a.shape(), a.strides().1);
+    let entries = Entries { start: a.as_ptr().cast_mut(), rows, cols, down: 1, right };
+    InterleavedRef { entries, lanes: 0, order: Order::First, matrix: PhantomData }
+}
 
 /// Entries of `width` floats each, of a matrix over a plain float; `None` over anything else.
 fn entries<T: Real, D: nalgebra::Scalar>(a: &DMatrixView<'_, D>, width: usize) -> Option<Entries<T::Base>> {

@@ -19,6 +19,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut, convert};
+use num_complex::Complex;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
@@ -53,13 +54,32 @@ pub trait Potrf: Scalar {
     /// # Ok::<(), dualpack_linalg::Error>(())
     /// ```
     fn potrf(uplo: Uplo, a: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
+
+    /// The factorization of the lower triangle for fronts: as [`potrf`](Potrf::potrf), but a tiny real matrix is
+    /// factored without a call of LAPACK, with the same errors and values equal up to rounding, the same for every
+    /// scalar.
+    #[doc(hidden)]
+    fn front_potrf(a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        Self::potrf(Uplo::Lower, a)
+    }
 }
 
-native!(Potrf {
+native!(@each Potrf {
     fn potrf(uplo: Uplo, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         ffi::potrf(uplo, a)
     }
-});
+} Complex<f32>, Complex<f64>);
+
+native!(@each Potrf {
+    fn potrf(uplo: Uplo, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        ffi::potrf(uplo, a)
+    }
+
+    fn front_potrf(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        let tiny = kernel::cholesky::factor(kernel::floats_mut(a.as_view_mut()));
+        tiny.unwrap_or_else(|| ffi::potrf(Uplo::Lower, a))
+    }
+} f32, f64);
 
 /// `dA`, full Hermitian matrices, becomes `dL` in the lower triangle; the rest is zero. One step of the formula: the
 /// cheapest for blocks, 3 n³ per lane.
@@ -223,44 +243,66 @@ fn diagonal_kernel<D: TangentBatch>(
 }
 
 impl<D: TangentBatch> Potrf for D {
-    fn potrf(uplo: Uplo, mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        let n = square("potrf", a.shape())?;
-        let part = Part::Triangle(uplo);
-        let interleaved = n <= kernel::cholesky::POTRF_LIMIT && D::interleaved(a.as_view_mut()).is_some();
-        let lanes = if interleaved { 0 } else { D::TANGENTS };
-        let len = n * n * (1 + lanes) + blocked_scratch(n, lanes);
-        with_scratch::<D::Primal, _>(len, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut factor = carve.matrix(n, n);
-            gather_primal(&a.as_view(), part, &mut factor);
-            let primal = D::Primal::potrf(uplo, factor.as_view_mut());
-            if let Err(error) = primal {
-                // An input that was refused is left as it was.
-                if matches!(error, Error::NotPositiveDefinite { .. }) {
-                    scatter_primal(&factor.as_view(), part, &mut a);
-                    poison_lanes(part, &mut a);
-                }
-                return Err(error);
-            }
-            if interleaved {
-                scatter_primal(&factor.as_view(), part, &mut a);
-                if let Some(entries) = D::interleaved(a) {
-                    kernel::cholesky::potrf(uplo, entries);
-                }
-                return Ok(());
-            }
-            let mut da = carve.lanes(n, lanes, n);
-            // A = Uᴴ U is the factorization with L = Uᴴ.
-            let to_lower = factor_ops(uplo).0;
-            gather_lanes(&a.as_view(), part, to_lower, &mut da);
-            scatter_primal(&factor.as_view(), part, &mut a);
-            if uplo == Uplo::Upper {
-                factor.transpose_mut();
-                factor.iter_mut().for_each(|x| *x = x.conjugate());
-            }
-            pushforward_blocked(factor.as_view(), &mut da, carve, diagonal_kernel::<D>)?;
-            scatter_lanes_of(&da, part, to_lower, &mut a);
-            Ok(())
-        })
+    fn potrf(uplo: Uplo, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        factor(uplo, a, |primal| D::Primal::potrf(uplo, primal))
     }
+
+    fn front_potrf(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        match D::interleaved(a.as_view_mut()).and_then(kernel::cholesky::factor) {
+            Some(Err(error)) => {
+                if matches!(error, Error::NotPositiveDefinite { .. }) {
+                    poison_lanes(Part::Triangle(Uplo::Lower), &mut a);
+                }
+                Err(error)
+            }
+            Some(done) => done,
+            None => factor(Uplo::Lower, a, D::Primal::front_potrf),
+        }
+    }
+}
+
+/// Primal by `primal_factor`, then the lanes.
+fn factor<D: TangentBatch>(
+    uplo: Uplo,
+    mut a: DMatrixViewMut<'_, D>,
+    primal_factor: impl FnOnce(DMatrixViewMut<'_, D::Primal>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let n = square("potrf", a.shape())?;
+    let part = Part::Triangle(uplo);
+    let interleaved = n <= kernel::cholesky::POTRF_LIMIT && D::interleaved(a.as_view_mut()).is_some();
+    let lanes = if interleaved { 0 } else { D::TANGENTS };
+    let len = n * n * (1 + lanes) + blocked_scratch(n, lanes);
+    with_scratch::<D::Primal, _>(len, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut factor = carve.matrix(n, n);
+        gather_primal(&a.as_view(), part, &mut factor);
+        let primal = primal_factor(factor.as_view_mut());
+        if let Err(error) = primal {
+            // An input that was refused is left as it was.
+            if matches!(error, Error::NotPositiveDefinite { .. }) {
+                scatter_primal(&factor.as_view(), part, &mut a);
+                poison_lanes(part, &mut a);
+            }
+            return Err(error);
+        }
+        if interleaved {
+            scatter_primal(&factor.as_view(), part, &mut a);
+            if let Some(entries) = D::interleaved(a) {
+                kernel::cholesky::potrf(uplo, entries);
+            }
+            return Ok(());
+        }
+        let mut da = carve.lanes(n, lanes, n);
+        // A = Uᴴ U is the factorization with L = Uᴴ.
+        let to_lower = factor_ops(uplo).0;
+        gather_lanes(&a.as_view(), part, to_lower, &mut da);
+        scatter_primal(&factor.as_view(), part, &mut a);
+        if uplo == Uplo::Upper {
+            factor.transpose_mut();
+            factor.iter_mut().for_each(|x| *x = x.conjugate());
+        }
+        pushforward_blocked(factor.as_view(), &mut da, carve, diagonal_kernel::<D>)?;
+        scatter_lanes_of(&da, part, to_lower, &mut a);
+        Ok(())
+    })
 }

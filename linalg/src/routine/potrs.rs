@@ -8,6 +8,7 @@
 //! ```
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_complex::Complex;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
@@ -28,13 +29,31 @@ pub trait Potrs: Scalar {
     /// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NonFinite`] for NaN or infinity in
     /// either.
     fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
+
+    /// The solve with a lower factor for fronts: as [`potrs`](Potrs::potrs), but with a tiny real factor without a call
+    /// of LAPACK; see [`front_potrf`](crate::Potrf::front_potrf).
+    #[doc(hidden)]
+    fn front_potrs(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        Self::potrs(Uplo::Lower, a, b)
+    }
 }
 
-native!(Potrs {
+native!(@each Potrs {
     fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         ffi::potrs(uplo, a, b)
     }
-});
+} Complex<f32>, Complex<f64>);
+
+native!(@each Potrs {
+    fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        ffi::potrs(uplo, a, b)
+    }
+
+    fn front_potrs(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        let tiny = kernel::cholesky::solve(kernel::floats(a), kernel::floats_mut(b.as_view_mut()));
+        tiny.unwrap_or_else(|| ffi::potrs(Uplo::Lower, a, b))
+    }
+} f32, f64);
 
 /// The operations that turn the stored triangle into `F` and into `Fᴴ`.
 pub(crate) fn factor_ops(uplo: Uplo) -> (Trans, Trans) {
@@ -72,6 +91,7 @@ fn interleaved<D: TangentBatch>(
     uplo: Uplo,
     a: DMatrixView<'_, D>,
     mut b: DMatrixViewMut<'_, D>,
+    primal_solve: &impl Fn(DMatrixView<'_, D::Primal>, DMatrixViewMut<'_, D::Primal>) -> Result<(), Error>,
 ) -> Result<bool, Error> {
     let Some(factor) = D::interleaved_ref(a).filter(|factor| factor.is_first_order()) else {
         return Ok(false);
@@ -82,37 +102,55 @@ fn interleaved<D: TangentBatch>(
         let (mut primal, mut x) = (carve.matrix(n, n), carve.matrix(n, r));
         gather_primal(&a, part, &mut primal);
         gather_primal(&b.as_view(), Part::All, &mut x);
-        D::Primal::potrs(uplo, primal.as_view(), x.as_view_mut())?;
+        primal_solve(primal.as_view(), x.as_view_mut())?;
         scatter_primal(&x.as_view(), Part::All, &mut b);
         Ok(D::interleaved(b).is_some_and(|b| kernel::cholesky::potrs(uplo, factor, b)))
     })
 }
 
 impl<D: TangentBatch> Potrs for D {
-    fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        let n = square("potrs", a.shape())?;
-        rows_of("potrs", n, b.shape())?;
-        let (r, lanes, part) = (b.ncols(), D::TANGENTS, Part::Triangle(uplo));
-        if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW) && interleaved(uplo, a, b.as_view_mut())? {
-            return Ok(());
-        }
-        with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut factor = carve.matrix(n, n);
-            let mut x = carve.matrix(n, r);
-            let mut w = carve.matrix(n, r);
-            let mut df = carve.lanes(n, lanes, n);
-            let mut db = carve.lanes(n, lanes, r);
-            gather_primal(&a, part, &mut factor);
-            gather_primal(&b.as_view(), Part::All, &mut x);
-            D::Primal::potrs(uplo, factor.as_view(), x.as_view_mut())?;
-            gather_lanes(&a, part, factor_ops(uplo).0, &mut df);
-            gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
-            w.copy_from(&x);
-            pushforward(uplo, factor.as_view(), &df, x.as_view(), w, &mut db)?;
-            scatter_primal(&x.as_view(), Part::All, &mut b);
-            scatter_lanes(&db, Part::All, &mut b);
-            Ok(())
-        })
+    fn potrs(uplo: Uplo, a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        solve(uplo, a, b, &|a, b| D::Primal::potrs(uplo, a, b))
     }
+
+    fn front_potrs(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        let tiny = D::interleaved_ref(a).zip(D::interleaved(b.as_view_mut()));
+        let tiny = tiny.and_then(|(a, b)| kernel::cholesky::solve(a, b));
+        tiny.unwrap_or_else(|| solve(Uplo::Lower, a, b, &|a, b| D::Primal::front_potrs(a, b)))
+    }
+}
+
+/// Primal by `primal_solve`, then the lanes.
+fn solve<D: TangentBatch>(
+    uplo: Uplo,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+    primal_solve: &impl Fn(DMatrixView<'_, D::Primal>, DMatrixViewMut<'_, D::Primal>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let n = square("potrs", a.shape())?;
+    rows_of("potrs", n, b.shape())?;
+    let (r, lanes, part) = (b.ncols(), D::TANGENTS, Part::Triangle(uplo));
+    if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW)
+        && interleaved(uplo, a, b.as_view_mut(), primal_solve)?
+    {
+        return Ok(());
+    }
+    with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut factor = carve.matrix(n, n);
+        let mut x = carve.matrix(n, r);
+        let mut w = carve.matrix(n, r);
+        let mut df = carve.lanes(n, lanes, n);
+        let mut db = carve.lanes(n, lanes, r);
+        gather_primal(&a, part, &mut factor);
+        gather_primal(&b.as_view(), Part::All, &mut x);
+        primal_solve(factor.as_view(), x.as_view_mut())?;
+        gather_lanes(&a, part, factor_ops(uplo).0, &mut df);
+        gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
+        w.copy_from(&x);
+        pushforward(uplo, factor.as_view(), &df, x.as_view(), w, &mut db)?;
+        scatter_primal(&x.as_view(), Part::All, &mut b);
+        scatter_lanes(&db, Part::All, &mut b);
+        Ok(())
+    })
 }
