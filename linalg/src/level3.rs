@@ -8,11 +8,8 @@ use nalgebra::{DMatrixView, DMatrixViewMut};
 
 use crate::ffi::{self, Native};
 use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::kernel::level3::{BLOCK, Tile, product, solve_left, solve_right};
+use crate::kernel::level3::{BLOCK, SMALL, Tile, product, solve_left, solve_right};
 use crate::scratch::with_scratch;
-
-/// Products of at most this many multiplications are not worth the packing, and the heap, of the crate `gemm`.
-const SMALL: usize = 32 * 32 * 32;
 
 /// `C = α op(A) op(B) + β C`; `β = 0` overwrites `C`.
 pub(crate) fn gemm<T: Native>(

@@ -164,7 +164,7 @@ unsafe fn potrf_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize, o
 }
 
 dispatch! {
-    unsafe fn potrf_any<F: Base>(a: Entries<F>, lanes: usize, order: Order) => potrf_lanes
+    pub(super) unsafe fn potrf_any<F: Base>(a: Entries<F>, lanes: usize, order: Order) => potrf_lanes
 }
 
 /// The tangents of a Cholesky factor, in place of those of the matrix, where the primal parts hold those of the factor

@@ -25,17 +25,17 @@ impl<T: ComplexField + Copy> Number for T {}
 
 /// Where a matrix is: entry `(i, j)` at `i * down + j * right`.
 #[derive(Clone, Copy)]
-struct Place<T> {
-    start: *const T,
-    down: usize,
-    right: usize,
+pub(super) struct Place<T> {
+    pub(super) start: *const T,
+    pub(super) down: usize,
+    pub(super) right: usize,
 }
 
 impl<T: Number> Place<T> {
     /// # Safety
     /// Entry `(i, j)` lies in the matrix.
     #[inline(always)]
-    unsafe fn at(&self, i: usize, j: usize) -> T {
+    pub(super) unsafe fn at(&self, i: usize, j: usize) -> T {
         // SAFETY: the contract.
         unsafe { self.start.add(i * self.down + j * self.right).read() }
     }
@@ -63,10 +63,10 @@ impl<T: Number> Place<T> {
 
 /// The sizes of a product: C is m x n, the inner dimension k.
 #[derive(Clone, Copy)]
-struct Sizes {
-    m: usize,
-    n: usize,
-    k: usize,
+pub(super) struct Sizes {
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
 }
 
 /// `W x C` entries of `C += α A B` from `(i, j)` on.
@@ -133,6 +133,47 @@ dispatch! {
     unsafe fn product_any<T: Number>(
         places: (Place<T>, Place<T>, Place<T>), sizes: Sizes, alpha: T,
     ) => product_body
+}
+
+/// Products of at most this many multiplications are not worth the packing, and the heap, of the crate `gemm`.
+pub(crate) const SMALL: usize = 32 * 32 * 32;
+
+/// `C -= A B`.
+///
+/// # Safety
+/// The three places hold an m x k, a k x n and an m x n matrix of floats; A and C have contiguous columns, C is
+/// exclusively borrowed and overlaps neither A nor B.
+pub(super) unsafe fn update<F: dualpack_core::Base>(places: (Place<F>, Place<F>, Place<F>), sizes: Sizes) {
+    let ((a, b, c), Sizes { m, n, k }) = (places, sizes);
+    if m * n * k <= SMALL {
+        // SAFETY: the contract.
+        return unsafe { product_any(places, sizes, -F::one()) };
+    }
+    let stride = |x: usize| x as isize;
+    // SAFETY: the contract; `F` is `f32` or `f64`, which the crate knows.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.start.cast_mut(),
+            stride(c.right),
+            1,
+            true,
+            a.start,
+            stride(a.right),
+            1,
+            b.start,
+            stride(b.right),
+            stride(b.down),
+            F::one(),
+            -F::one(),
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        )
+    }
 }
 
 /// `C += α A B`, where `b_strides` are the distances down and right in `B`, so that it may be a transpose.
@@ -222,7 +263,7 @@ unsafe fn solve_right_body<T: Number, const FUSED: bool>(
 }
 
 dispatch! {
-    unsafe fn solve_right_any<T: Number>(
+    pub(super) unsafe fn solve_right_any<T: Number>(
         b: Place<T>, m: usize, n: usize, lower: bool, t: &Tile<T>,
     ) => solve_right_body
 }

@@ -2,7 +2,7 @@
 //! SIMD dimension. Each kernel is compiled for AVX-512, for AVX2 with FMA and for the baseline; the CPU decides at
 //! run time. Every lane is computed by the same operations whatever the other lanes are.
 //!
-//! - [`cholesky`]: factorization and solve on interleaved lanes;
+//! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the same of large matrices;
 //! - [`product`]: lanes of a matrix times values;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
 
@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use dualpack_core::{Dual, Dual2, Real};
 use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
+pub(crate) mod blocked;
 pub(crate) mod cholesky;
 pub(crate) mod level3;
 pub(crate) mod product;
@@ -41,6 +42,13 @@ pub struct InterleavedRef<'a, F> {
     lanes: usize,
     order: Order,
     matrix: PhantomData<&'a F>,
+}
+
+impl<F> Interleaved<'_, F> {
+    /// Whether an entry is a value and its tangents, nothing else.
+    pub(crate) fn is_first_order(&self) -> bool {
+        self.order == Order::First
+    }
 }
 
 impl<F> InterleavedRef<'_, F> {
@@ -140,6 +148,14 @@ macro_rules! dispatch {
     };
 }
 use dispatch;
+
+/// A matrix of `P` as a matrix of `F`, if the two are the same type.
+pub(crate) fn same<P: nalgebra::Scalar, F: nalgebra::Scalar>(
+    a: DMatrixView<'_, P>,
+) -> Option<DMatrixView<'_, F>> {
+    // SAFETY: source and target are the same type.
+    (TypeId::of::<P>() == TypeId::of::<F>()).then(|| unsafe { std::mem::transmute_copy(&a) })
+}
 
 /// A matrix of plain floats, as one without lanes.
 pub(crate) fn floats_mut<F: Real<Base = F>>(mut a: DMatrixViewMut<'_, F>) -> Interleaved<'_, F> {

@@ -29,7 +29,7 @@ use crate::lanes::{
 use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::routine::potrs::factor_ops;
-use crate::scalar::{Scalar, TangentBatch};
+use crate::scalar::{BaseOf, Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::square;
 use crate::{ffi, kernel};
@@ -261,6 +261,17 @@ impl<D: TangentBatch> Potrf for D {
     }
 }
 
+/// How the lanes are computed.
+#[derive(Clone, Copy, PartialEq)]
+enum Road {
+    /// Entry by entry on interleaved lanes.
+    Kernel,
+    /// Block by block on interleaved lanes.
+    InPlace,
+    /// Block by block on planes: nested, complex and upper triangular ones.
+    Planes,
+}
+
 /// Primal by `primal_factor`, then the lanes.
 fn factor<D: TangentBatch>(
     uplo: Uplo,
@@ -269,8 +280,12 @@ fn factor<D: TangentBatch>(
 ) -> Result<(), Error> {
     let n = square("potrf", a.shape())?;
     let part = Part::Triangle(uplo);
-    let interleaved = n <= kernel::cholesky::POTRF_LIMIT && D::interleaved(a.as_view_mut()).is_some();
-    let lanes = if interleaved { 0 } else { D::TANGENTS };
+    let road = match D::interleaved(a.as_view_mut()) {
+        Some(_) if n <= kernel::cholesky::POTRF_LIMIT => Road::Kernel,
+        Some(entries) if uplo == Uplo::Lower && entries.is_first_order() => Road::InPlace,
+        _ => Road::Planes,
+    };
+    let lanes = if road == Road::Planes { D::TANGENTS } else { 0 };
     let len = n * n * (1 + lanes) + blocked_scratch(n, lanes);
     with_scratch::<D::Primal, _>(len, |buffer| {
         let mut carve = Carver::new(buffer);
@@ -285,7 +300,15 @@ fn factor<D: TangentBatch>(
             }
             return Err(error);
         }
-        if interleaved {
+        if road == Road::InPlace {
+            let l = kernel::same::<D::Primal, BaseOf<D>>(factor.as_view());
+            if let Some((l, entries)) = l.zip(D::interleaved(a.as_view_mut())) {
+                kernel::blocked::potrf(l, entries);
+            }
+            scatter_primal(&factor.as_view(), part, &mut a);
+            return Ok(());
+        }
+        if road == Road::Kernel {
             scatter_primal(&factor.as_view(), part, &mut a);
             if let Some(entries) = D::interleaved(a) {
                 kernel::cholesky::potrf(uplo, entries);
