@@ -300,8 +300,8 @@ unsafe fn factor_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize) 
                 let l = a.value(j, k);
                 subtract::<F, 1, FUSED>(&mut d, l, &[l]);
             }
-            // Not `d <= 0`: NaN, from an overflow on the way, is not positive either.
-            if !(d[0] > F::zero()) || !d[0].is_finite() {
+            // NaN, from an overflow on the way, is not positive either.
+            if !d[0].is_finite() || d[0] <= F::zero() {
                 return j + 1;
             }
             let pivot = d[0].sqrt();
