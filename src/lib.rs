@@ -103,6 +103,10 @@ pub use dualpack_core::{
     try_jvp, try_jvp_batch, try_jvp_into, try_laplacian, try_laplacian_into, try_nth_derivative,
     try_partial_hessian, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
 };
+#[cfg(feature = "rayon")]
+pub use dualpack_core::{
+    par_gradient, par_hessian, par_jacobian, try_par_gradient, try_par_hessian, try_par_jacobian,
+};
 pub use dualpack_linalg::{
     Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Gebak, Gebal,
     Gemm, Gesv, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri, Potrs, Scalar,

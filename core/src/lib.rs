@@ -113,6 +113,10 @@ pub use drive::jvp::{
 };
 pub use drive::manifold::{seed_rotation, seed_se3, seed_so3};
 pub use drive::nth::{Nest, Order, nth_derivative, try_nth_derivative};
+#[cfg(feature = "rayon")]
+pub use drive::parallel::{
+    par_gradient, par_hessian, par_jacobian, try_par_gradient, try_par_hessian, try_par_jacobian,
+};
 pub use drive::point::{At, BLOCK, Chunk, Chunked, DimOf, Filled, LANES, Point, Seeded, Shape};
 pub use drive::products::{
     hvp, hvp_into, laplacian, laplacian_into, partial_hessian, try_hvp, try_hvp_into, try_laplacian,

@@ -6,6 +6,8 @@ mod drive_confusion;
 mod drive_forms;
 mod drive_gradient;
 mod drive_manifold;
+#[cfg(feature = "rayon")]
+mod drive_parallel;
 mod drive_products;
 mod field;
 mod kinks;

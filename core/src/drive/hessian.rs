@@ -1,7 +1,7 @@
 //! The Hessian of a function of many variables, by blocks of second derivatives.
 
 use core::borrow::BorrowMut;
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, StorageMut};
@@ -217,17 +217,7 @@ fn into<
             let columns = chunk(column_start, S::COLUMNS, n);
             seed_block(slots::<X, S>(seeded), &rows, &columns);
             let y = f(view::<X, S>(seeded)).map_err(Stopped::Function)?;
-            let diagonal = column_start == row_start;
-            for (a, i) in rows.clone().enumerate() {
-                if diagonal {
-                    gradient[i] = y.row(a);
-                }
-                for (b, j) in columns.clone().enumerate().skip(if diagonal { a } else { 0 }) {
-                    let h = y.mixed(a, b);
-                    hessian[(i, j)] = h;
-                    hessian[(j, i)] = h;
-                }
-            }
+            store_block(&y, &rows, &columns, gradient, hessian);
             unseed(slots::<X, S>(seeded), columns.clone());
             done += 1;
             if progress(done as f64 / total as f64).is_break() {
@@ -246,12 +236,30 @@ fn into<
     }
 }
 
+/// Second derivatives of one block, and the gradient from the diagonal ones.
 #[inline(always)]
-fn seed_block<S: SecondOrder>(
-    slots: &mut [S],
-    rows: &core::ops::Range<usize>,
-    columns: &core::ops::Range<usize>,
+pub(super) fn store_block<S: SecondOrder, R: Dim, C: Dim, B: StorageMut<S::Inner, R, C>>(
+    y: &S,
+    rows: &Range<usize>,
+    columns: &Range<usize>,
+    gradient: &mut [S::Inner],
+    hessian: &mut Matrix<S::Inner, R, C, B>,
 ) {
+    let diagonal = rows.start == columns.start;
+    for (a, i) in rows.clone().enumerate() {
+        if diagonal {
+            gradient[i] = y.row(a);
+        }
+        for (b, j) in columns.clone().enumerate().skip(if diagonal { a } else { 0 }) {
+            let h = y.mixed(a, b);
+            hessian[(i, j)] = h;
+            hessian[(j, i)] = h;
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn seed_block<S: SecondOrder>(slots: &mut [S], rows: &Range<usize>, columns: &Range<usize>) {
     for (lane, i) in rows.clone().enumerate() {
         slots[i].seed_row(lane);
     }

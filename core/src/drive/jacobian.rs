@@ -294,7 +294,7 @@ pub fn try_jacobian_inplace<P: At, R: Dim, C: Dim, B: StorageMut<P::Scalar, R, C
 
 /// The lanes of `values` as the columns `inputs`.
 #[inline]
-fn columns<S: FirstOrder, R: Dim, C: Dim, B: StorageMut<S::Inner, R, C>>(
+pub(super) fn columns<S: FirstOrder, R: Dim, C: Dim, B: StorageMut<S::Inner, R, C>>(
     jacobian: &mut Matrix<S::Inner, R, C, B>,
     values: &[S],
     inputs: Range<usize>,
@@ -334,6 +334,6 @@ where
 /// A function must return the same number of values in every pass.
 #[inline]
 #[track_caller]
-fn same_count(first: usize, now: usize) {
+pub(super) fn same_count(first: usize, now: usize) {
     assert!(first == now, "the function returned {first} values in the first pass and {now} in a later one");
 }

@@ -17,6 +17,8 @@ pub(crate) mod jacobian;
 pub(crate) mod jvp;
 pub(crate) mod manifold;
 pub(crate) mod nth;
+#[cfg(feature = "rayon")]
+pub(crate) mod parallel;
 pub(crate) mod point;
 pub(crate) mod products;
 pub(crate) mod progress;

@@ -327,6 +327,68 @@ impl<T: Real, const N: usize> SparseHessian<T, N> {
         Ok(value)
     }
 
+    /// [`evaluate`](Self::evaluate) on rayon's threads, a block of rows each, bit for bit the same.
+    ///
+    /// # Panics
+    /// If a slice has another length than the structure says.
+    #[cfg(feature = "rayon")]
+    #[track_caller]
+    pub fn par_evaluate(
+        &self,
+        f: impl Fn(&[HyperDual<T, N, N>]) -> HyperDual<T, N, N> + Sync,
+        x: &[T],
+        gradient: &mut [T],
+        entries: &mut [T],
+    ) -> T {
+        use rayon::prelude::*;
+        let n = self.pattern.ncols();
+        expect_len("the point", x.len(), n);
+        expect_len("the gradient", gradient.len(), n);
+        expect_len("the buffer of entries", entries.len(), self.pattern.nnz());
+        let colors = self.coloring.count();
+        let mut value = T::zero();
+        for column in (0..colors.max(1)).step_by(N) {
+            let columns = chunk(column, N, colors);
+            let seed = |i: usize, s: &mut HyperDual<T, N, N>| {
+                *s = HyperDual::constant(x[i]);
+                let color = self.coloring.color(i);
+                if columns.contains(&color) {
+                    s.eps2[color - column] = T::one();
+                }
+            };
+            let results: Vec<HyperDual<T, N, N>> = (0..n.div_ceil(N).max(1))
+                .into_par_iter()
+                .map_init(
+                    || {
+                        let mut seeded = self.seeded.clone();
+                        seeded.iter_mut().enumerate().for_each(|(i, s)| seed(i, s));
+                        seeded
+                    },
+                    |seeded, k| {
+                        let rows = chunk(k * N, N, n);
+                        for (lane, i) in rows.clone().enumerate() {
+                            seeded[i].eps1[lane] = T::one();
+                        }
+                        let y = f(seeded);
+                        rows.for_each(|i| seed(i, &mut seeded[i]));
+                        y
+                    },
+                )
+                .collect();
+            for (i, g) in gradient.iter_mut().enumerate() {
+                let y = &results[i / N];
+                *g = y.eps1[i % N];
+                for &(color, position) in &self.by_row[i] {
+                    if columns.contains(&color) {
+                        entries[position] = y.eps12[i % N][color - column];
+                    }
+                }
+            }
+            value = results[results.len() - 1].value;
+        }
+        value
+    }
+
     /// Value, gradient and Hessian at `x`, the Hessian as a matrix of `nalgebra-sparse`.
     ///
     /// # Panics

@@ -143,9 +143,7 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
         entries: &mut [T],
         mut progress: impl FnMut(f64) -> ControlFlow<()>,
     ) -> Result<(), Stopped<E>> {
-        expect_len("the point", x.len(), self.pattern.ncols());
-        expect_len("the buffer of values", y.len(), self.pattern.nrows());
-        expect_len("the buffer of entries", entries.len(), self.pattern.nnz());
+        self.expect_lengths(x, y, entries);
         let passes = self.passes();
         for pass in 0..passes {
             let colors = chunk(pass * N, N, self.coloring.count());
@@ -165,6 +163,47 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
             *y = v.value;
         }
         Ok(())
+    }
+
+    /// [`evaluate`](Self::evaluate) on rayon's threads, a pass each, bit for bit the same.
+    ///
+    /// # Panics
+    /// If a slice has another length than the structure says.
+    #[cfg(feature = "rayon")]
+    #[track_caller]
+    pub fn par_evaluate(
+        &self,
+        f: impl Fn(&mut [Dual<T, N>], &[Dual<T, N>]) + Sync,
+        x: &[T],
+        y: &mut [T],
+        entries: &mut [T],
+    ) {
+        use rayon::prelude::*;
+        self.expect_lengths(x, y, entries);
+        let results: Vec<Vec<Dual<T, N>>> = (0..self.passes())
+            .into_par_iter()
+            .map(|pass| {
+                let colors = chunk(pass * N, N, self.coloring.count());
+                let mut seeded = vec![Dual::constant(T::zero()); x.len()];
+                seed_colors(&mut seeded, x, &self.coloring, &colors);
+                let mut values = vec![Dual::constant(T::zero()); y.len()];
+                f(&mut values, &seeded);
+                values
+            })
+            .collect();
+        for (entry, &(i, color)) in entries.iter_mut().zip(&self.sources) {
+            *entry = results[color / N][i].eps[color % N];
+        }
+        for (y, v) in y.iter_mut().zip(&results[0]) {
+            *y = v.value;
+        }
+    }
+
+    #[track_caller]
+    fn expect_lengths(&self, x: &[T], y: &[T], entries: &[T]) {
+        expect_len("the point", x.len(), self.pattern.ncols());
+        expect_len("the buffer of values", y.len(), self.pattern.nrows());
+        expect_len("the buffer of entries", entries.len(), self.pattern.nnz());
     }
 
     /// Values and Jacobian at `x`, as a matrix of `nalgebra-sparse`.
