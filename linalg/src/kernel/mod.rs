@@ -4,6 +4,7 @@
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the same of large matrices;
 //! - [`product`]: lanes of a matrix times values;
+//! - [`tangents`]: products and triangular solves on interleaved lanes;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
 
 use std::any::TypeId;
@@ -16,6 +17,7 @@ pub(crate) mod blocked;
 pub(crate) mod cholesky;
 pub(crate) mod level3;
 pub(crate) mod product;
+pub(crate) mod tangents;
 
 /// How the floats of an entry follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,11 +9,13 @@
 //! with all lanes of `dB` as columns of one product and all lanes of `dA` as rows of another. A `β` that is zero in
 //! every part overwrites `C`, which may then hold anything.
 
+use dualpack_core::Real;
 use nalgebra::{DMatrixView, DMatrixViewMut};
 use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::flags::Trans;
+use crate::kernel::tangents;
 use crate::lanes::{
     Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, scatter_lanes, scatter_primal,
 };
@@ -93,6 +95,9 @@ impl<D: TangentBatch> Gemm for D {
     ) -> Result<(), Error> {
         let (m, n, k) = dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
         let lanes = D::TANGENTS;
+        if tangents::is_small(&[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
+            return Ok(());
+        }
         let planes = |r: usize, c: usize| r * c * (lanes + 1);
         with_scratch::<D::Primal, _>(planes(m, k) + planes(k, n) + planes(m, n) + m * n, |buffer| {
             let mut carve = Carver::new(buffer);
@@ -126,4 +131,59 @@ impl<D: TangentBatch> Gemm for D {
             Ok(())
         })
     }
+}
+
+/// The lanes of small matrices where they are, if there is a kernel for this scalar.
+fn small<D: TangentBatch>(
+    ta: Trans,
+    tb: Trans,
+    alpha: D,
+    a: DMatrixView<'_, D>,
+    b: DMatrixView<'_, D>,
+    beta: D,
+    mut c: DMatrixViewMut<'_, D>,
+) -> Result<bool, Error> {
+    let (Some(da), Some(db)) = (D::interleaved_ref(a), D::interleaved_ref(b)) else { return Ok(false) };
+    if !(da.is_first_order() && db.is_first_order()) {
+        return Ok(false);
+    }
+    let (m, n) = c.shape();
+    let (_, k) = ta.shape(a.shape());
+    let (one, zero) = (D::Primal::one(), D::Primal::zero());
+    with_scratch::<D::Primal, _>(m * k + k * n + 2 * m * n, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut a0 = carve.matrix(a.nrows(), a.ncols());
+        let mut b0 = carve.matrix(b.nrows(), b.ncols());
+        let mut c0 = carve.matrix(m, n);
+        gather_primal(&a, Part::All, &mut a0);
+        gather_primal(&b, Part::All, &mut b0);
+        let read = !beta.all_zero();
+        if read {
+            gather_primal(&c.as_view(), Part::All, &mut c0);
+        }
+        let float = |x: D| x.real().base();
+        if let Some(dc) = D::interleaved(c.as_view_mut()) {
+            let beta = read.then(|| float(beta));
+            tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, float(alpha), beta);
+        }
+        let (a0, b0) = (a0.as_view(), b0.as_view());
+        let mut add = |factor: D, plane: &DMatrixView<'_, D::Primal>| {
+            for k in 0..D::TANGENTS {
+                if let Some(f) = coefficient(factor)(k) {
+                    c.iter_mut().zip(plane.iter()).for_each(|(c, &y)| c.set_lane(k, c.lane(k) + f * y));
+                }
+            }
+        };
+        if !is_constant(&beta) {
+            add(beta, &c0.as_view());
+        }
+        if !is_constant(&alpha) {
+            let mut product = carve.matrix(m, n);
+            D::Primal::gemm(ta, tb, one, a0, b0, zero, product.as_view_mut())?;
+            add(alpha, &product.as_view());
+        }
+        D::Primal::gemm(ta, tb, alpha.primal(), a0, b0, beta.primal(), c0.as_view_mut())?;
+        scatter_primal(&c0.as_view(), Part::All, &mut c);
+        Ok(true)
+    })
 }

@@ -15,9 +15,10 @@ use num_traits::One;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
+use crate::kernel::tangents;
 use crate::lanes::{Carver, Part, coefficient, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
 use crate::level3;
-use crate::routine::{Gemm, native};
+use crate::routine::{Gemm, Parts, native};
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::{fits, square};
@@ -77,6 +78,9 @@ impl<D: TangentBatch> Trsm for D {
     ) -> Result<(), Error> {
         let (order, m, n) = dimensions(side, a.shape(), b.shape())?;
         let lanes = D::TANGENTS;
+        if tangents::is_small(&[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
+            return Ok(());
+        }
         let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
         let len = (order * order + m * n) * (lanes + 1) + m * n;
         with_scratch::<D::Primal, _>(len, |buffer| {
@@ -111,4 +115,45 @@ impl<D: TangentBatch> Trsm for D {
             Ok(())
         })
     }
+}
+
+/// The lanes of small matrices where they are, if there is a kernel for this scalar.
+fn small<D: TangentBatch>(
+    side: Side,
+    uplo: Uplo,
+    trans: Trans,
+    diag: Diag,
+    alpha: D,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+) -> Result<bool, Error> {
+    let Some(da) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
+    let ((m, n), order) = (b.shape(), a.nrows());
+    let unit = diag == Diag::Unit;
+    with_scratch::<D::Primal, _>(order * order + m * n, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut a0 = carve.matrix(order, order);
+        let mut x = carve.matrix(m, n);
+        gather_primal(&a, if unit { Part::Strict(uplo) } else { Part::Triangle(uplo) }, &mut a0);
+        gather_primal(&b.as_view(), Part::All, &mut x);
+        // A factor of exactly one leaves infinities and NaN where they are.
+        let alpha0 = alpha.primal();
+        if !(alpha0 - D::Primal::one()).all_zero() {
+            for x in b.iter_mut() {
+                (0..D::TANGENTS).for_each(|k| x.set_lane(k, x.lane(k) * alpha0));
+            }
+        }
+        for k in 0..D::TANGENTS {
+            if let Some(f) = coefficient(alpha)(k) {
+                b.iter_mut().zip(x.iter()).for_each(|(b, &x)| b.set_lane(k, b.lane(k) + f * x));
+            }
+        }
+        D::Primal::trsm(side, uplo, trans, diag, alpha0, a0.as_view(), x.as_view_mut())?;
+        scatter_primal(&x.as_view(), Part::All, &mut b);
+        if let Some(lanes) = D::interleaved(b) {
+            let lower = uplo == Uplo::Lower;
+            tangents::solve(side == Side::Right, lower, (da, trans.swaps()), unit, lanes);
+        }
+        Ok(true)
+    })
 }
