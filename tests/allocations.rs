@@ -5,7 +5,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use dualpack::{Cholesky, Dual, Potrf, Uplo, Workspace};
+use dualpack::{Cholesky, Dual, LU, Potrf, Uplo, Workspace, expm};
 use nalgebra::{DMatrix, SMatrix, SVector};
 use support::matrices::Kind;
 
@@ -54,6 +54,20 @@ fn static_size<T: dualpack::Lapack, const D: usize>(lift: impl Fn(f64) -> T) {
     assert_eq!(count, 0, "{D} x {D}");
 }
 
+fn static_lu_and_exponential<T: dualpack::Lapack, const D: usize>(lift: impl Fn(f64) -> T)
+where
+    nalgebra::Const<D>: nalgebra::DimMin<nalgebra::Const<D>, Output = nalgebra::Const<D>>,
+{
+    let a = SMatrix::<T, D, D>::from_iterator(Kind::BadlyScaled.matrix(1, D).iter().map(|&x| lift(x)));
+    let b = SVector::<T, D>::from_element(lift(1.0));
+    let count = allocations(|| {
+        let lu = LU::new(a).unwrap();
+        std::hint::black_box((lu.solve(&b).unwrap(), lu.inverse().unwrap(), lu.determinant()));
+        std::hint::black_box(expm(&a).unwrap());
+    });
+    assert_eq!(count, 0, "{D} x {D}");
+}
+
 #[test]
 fn static_sizes_allocate_nothing() {
     static_size::<_, 3>(|x| x);
@@ -62,6 +76,14 @@ fn static_sizes_allocate_nothing() {
     static_size::<_, 6>(|x| {
         Dual::<Dual<f64, 4>, 4>::new(Dual::new(x, [1.0; 4]), [Dual::new(1.0, [0.0; 4]); 4])
     });
+}
+
+#[test]
+fn lu_and_the_exponential_neither() {
+    static_lu_and_exponential::<_, 3>(|x| x);
+    static_lu_and_exponential::<_, 12>(|x| x);
+    static_lu_and_exponential::<_, 3>(|x| Dual::<f64, 8>::new(x, [1.0; 8]));
+    static_lu_and_exponential::<_, 6>(|x| Dual::<f64, 8>::new(x, [1.0; 8]));
 }
 
 /// 30 x 30 with 8 lanes needs 65 kB of scratch.

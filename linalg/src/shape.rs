@@ -1,5 +1,7 @@
 //! The shape checks that all routines share.
 
+use nalgebra::DMatrixView;
+
 use crate::error::Error;
 
 /// The order of a square matrix.
@@ -8,6 +10,16 @@ pub(crate) fn square(routine: &'static str, shape: (usize, usize)) -> Result<usi
         Ok(shape.0)
     } else {
         Err(Error::Shape { routine, expected: "a square matrix", found: shape })
+    }
+}
+
+/// The columns of a view that is only read may overlap, which LAPACK has no leading dimension for.
+pub(crate) fn columns_apart<T>(routine: &'static str, a: &DMatrixView<'_, T>) -> Result<(), Error> {
+    let (m, n) = a.shape();
+    if n < 2 || a.strides().1 >= m {
+        Ok(())
+    } else {
+        Err(Error::Shape { routine, expected: "a view whose columns do not overlap", found: (m, n) })
     }
 }
 

@@ -1,7 +1,10 @@
 //! No input may stop, abort or hang the process: NaN, infinities, wrong shapes, zero sizes, sizes beyond 32 bits,
 //! views with odd strides.
 
-use dualpack::{Diag, Dual, Error, Lapack, Potrf, Potrs, Real, Side, Trans, Trsm, Trtrs, Uplo};
+use dualpack::{
+    Balance, BalanceJob, Diag, Dual, Error, Expm, Gebak, Gebal, Getrf, Getrs, Lapack, Potrf, Potrs, Real,
+    Side, Trans, Trsm, Trtrs, Uplo,
+};
 use nalgebra::{Const, DMatrix, DMatrixView, DMatrixViewMut, Dyn};
 
 const N: Trans = Trans::NoTrans;
@@ -99,12 +102,36 @@ fn too_large() {
         Dual::potrs(Uplo::Lower, a.as_view(), b.as_view_mut()),
         Err(Error::TooLarge { routine: "potrs", .. })
     ));
+    let (mut ipiv, rows) = ([], cols);
+    let mut wide = DMatrix::<f64>::from_vec(0, cols, vec![]);
+    let too_large = |routine| Err(Error::TooLarge { routine, dimension: cols });
+    assert_eq!(f64::getrf(wide.as_view_mut(), &mut ipiv), too_large("getrf"));
+    let mut tall = DMatrix::<f64>::from_vec(rows, 0, vec![]);
+    assert_eq!(f64::getrf(tall.as_view_mut(), &mut ipiv), too_large("getrf"));
+    let a0 = DMatrix::<f64>::zeros(0, 0);
+    assert_eq!(f64::getrs(N, a0.as_view(), &ipiv, wide.as_view_mut()), too_large("getrs"));
+    let none = Balance { ilo: 1, ihi: 0, scale: vec![] };
+    assert_eq!(f64::gebak(BalanceJob::Both, Side::Right, &none, wide.as_view_mut()), too_large("gebak"));
+    shape_error(f64::expm(wide.as_view_mut()));
+    shape_error(f64::gebal(BalanceJob::Both, tall.as_view_mut()).map(|_| ()));
+    let mut wide = DMatrix::<Dual<f64, 4>>::from_vec(0, cols, vec![]);
+    assert_eq!(Dual::getrf(wide.as_view_mut(), &mut ipiv), too_large("getrf"));
+    assert_eq!(Dual::getrs(N, a.as_view(), &ipiv, wide.as_view_mut()), too_large("getrs"));
+    assert_eq!(
+        Dual::<f64, 4>::gebak(BalanceJob::Both, Side::Right, &none, wide.as_view_mut()),
+        too_large("gebak")
+    );
     // A square whose number of entries does not fit 32 bits: one column repeated, the check of the shape comes first.
     let column = vec![1.0; 70_000];
     let square: DMatrixView<'_, f64> =
         DMatrixView::from_slice_with_strides_generic(&column, Dyn(70_000), Dyn(70_000), Const::<1>, Dyn(0));
     let mut b = DMatrix::zeros(70_000, 1);
     shape_error(f64::potrs(Uplo::Lower, square, b.as_view_mut()));
+    shape_error(f64::getrs(N, square, &vec![1; 70_000], b.as_view_mut()));
+    let column = vec![Dual::<f64, 4>::constant(1.0); 70_000];
+    let square: DMatrixView<'_, Dual<f64, 4>> =
+        DMatrixView::from_slice_with_strides_generic(&column, Dyn(70_000), Dyn(70_000), Const::<1>, Dyn(0));
+    shape_error(Dual::getrs(N, square, &vec![1; 70_000], b.map(Dual::constant).as_view_mut()));
 }
 
 /// A leading dimension beyond 32 bits: two columns, four billion apart, that share one small buffer cannot exist; a

@@ -135,7 +135,7 @@ pub trait Gebal: Scalar {
     /// # Ok::<(), dualpack_linalg::Error>(())
     /// ```
     fn gebal(job: BalanceJob, a: DMatrixViewMut<'_, Self>) -> Result<Balance<BaseOf<Self>>, Error> {
-        let mut scale = vec![BaseOf::<Self>::one(); a.nrows()];
+        let mut scale = vec![BaseOf::<Self>::one(); square("gebal", a.shape())?];
         let (ilo, ihi) = Self::gebal_into(job, a, &mut scale)?;
         Ok(Balance { ilo, ihi, scale })
     }

@@ -21,7 +21,7 @@ use crate::routine::getrf::interchanges;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
-use crate::shape::{rows_of, square};
+use crate::shape::{columns_apart, rows_of, square};
 
 /// Solve with an LU factorization.
 pub trait Getrs: Scalar {
@@ -104,6 +104,7 @@ impl<D: TangentBatch> Getrs for D {
     ) -> Result<(), Error> {
         let n = square("getrs", a.shape())?;
         rows_of("getrs", n, b.shape())?;
+        columns_apart("getrs", &a)?;
         let (r, lanes) = (b.ncols(), D::TANGENTS);
         with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
             let mut carve = Carver::new(buffer);
