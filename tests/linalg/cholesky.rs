@@ -182,3 +182,39 @@ fn errors() {
     let message = chol.solve(&DVector::from_element(3, f64::INFINITY)).unwrap_err().to_string();
     assert_eq!(message, "potrs: entry (1, 1) is NaN or infinite; clean the input before the call");
 }
+
+/// Single precision takes every road that double precision takes: kernel, blocks in place, planes, nested.
+#[test]
+fn single_precision() {
+    for n in [2, 8, 24, 40] {
+        let (a, d) = (Kind::Spd.matrix(91, n), Random::new(92).symmetric(n));
+        let b = Random::new(93).matrix(n, 2);
+        let lift = |x: f64, t: f64| Dual::<f32, 3>::new(x as f32, [t as f32, 0.0, -t as f32]);
+        let single = Cholesky::new(DMatrix::from_fn(n, n, |i, j| lift(a[(i, j)], d[(i, j)]))).unwrap();
+        let double = Cholesky::new(DMatrix::from_fn(n, n, |i, j| Dual::new(a[(i, j)], [d[(i, j)]]))).unwrap();
+        let close = |x: &DMatrix<Dual<f32, 3>>, y: &DMatrix<Dual<f64, 1>>, what: &str| {
+            assert_close(&part(x, |x| x.value.into()), &part(y, |y| y.value), 1e-5, what);
+            assert_close(&part(x, |x| x.eps[0].into()), &part(y, |y| y.eps[0]), 1e-4, what);
+            assert!(x.iter().all(|x| x.eps[1] == 0.0 && x.eps[2] == -x.eps[0]), "{what}: lanes");
+        };
+        close(&single.l(), &double.l(), "l");
+        close(&single.inverse(), &double.inverse(), "inverse");
+        let x = single.solve(&b.map(|x| lift(x, 1.0))).unwrap();
+        close(&x, &double.solve(&b.map(|x| Dual::new(x, [1.0]))).unwrap(), "solve");
+        let upper = |uplo: Uplo| {
+            let mut u = DMatrix::from_fn(n, n, |i, j| lift(a[(i, j)], d[(i, j)]));
+            Dual::potrf(uplo, u.as_view_mut()).unwrap();
+            u
+        };
+        let (lower, upper) = (upper(Uplo::Lower), upper(Uplo::Upper).transpose());
+        for j in 0..n {
+            for i in j..n {
+                let (x, y) = (lower[(i, j)], upper[(i, j)]);
+                assert!(
+                    (x.value - y.value).abs() <= 1e-5 && (x.eps[0] - y.eps[0]).abs() <= 1e-4,
+                    "{x} for {y}"
+                );
+            }
+        }
+    }
+}
