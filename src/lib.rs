@@ -88,6 +88,9 @@
 //! kinks follow conventions documented on each function. Forward mode costs one pass per chunk of inputs: for a scalar
 //! function of thousands of dense inputs, reverse mode is the tool.
 
+#[cfg(any(feature = "argmin", feature = "levenberg-marquardt"))]
+pub mod adapters;
+
 pub use dualpack_core::{
     At, BLOCK, Base, BlockJacobian, Blocks, Chunk, Chunked, Coloring, DimOf, Dual, Dual2, Dual2_32, Dual2_64,
     Dual32, Dual64, Exponent, Filled, FirstOrder, Gradient, Hessian, HyperDual, HyperDual32, HyperDual64,
