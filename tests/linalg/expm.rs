@@ -400,3 +400,17 @@ fn bad_input() {
     all::<Dual<f64, 2>>();
     all::<Dual<Dual<f64, 1>, 2>>();
 }
+
+/// The numbers of num-dual go through the same rules.
+#[cfg(feature = "num-dual")]
+#[test]
+fn numbers_of_num_dual() {
+    let (a, e) = (Random::new(11).matrix(3, 3) * 2.0, Random::new(12).matrix(3, 3));
+    let theirs = expm(&a.zip_map(&e, num_dual::Dual64::new)).unwrap();
+    let ours = expm(&dual(&a, &e)).unwrap();
+    assert_same_bits(&theirs.map(|x| x.re), &part(&ours, |x| x.value), "value");
+    assert_close(&theirs.map(|x| x.eps), &part(&ours, |x| x.eps[0]), 1e-15, "derivative");
+    let theirs = expm(&a.zip_map(&e, |x, t| num_dual::HyperDual64::new(x, t, t, 0.0))).unwrap();
+    let ours = expm(&a.zip_map(&e, |x, t| H::new(x, [t], [t], [[0.0]]))).unwrap();
+    assert_close(&theirs.map(|x| x.eps1eps2), &part(&ours, |x| x.eps12[0][0]), 1e-15, "second");
+}

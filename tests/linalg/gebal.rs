@@ -1,5 +1,5 @@
-use dualpack::{Balance, BalanceJob, Dual, Error, Gebal, HyperDual, Lapack, Real};
-use nalgebra::{DMatrix, DMatrixViewMut};
+use dualpack::{Balance, BalanceJob, Dual, Error, Gebak, Gebal, HyperDual, Lapack, Real, Side};
+use nalgebra::{Complex, DMatrix, DMatrixViewMut};
 
 use crate::laws::{Routine, check};
 use crate::support::compare::{assert_same_bits, part};
@@ -130,4 +130,28 @@ fn empty_and_bad() {
     all::<f64>();
     all::<Dual<f64, 2>>();
     all::<Dual<Dual<f64, 1>, 2>>();
+}
+
+/// A complex matrix: the same transformation of real and imaginary parts, and back by gebak.
+#[test]
+fn complex() {
+    type Z = Complex<Dual<f64, 1>>;
+    for seed in 0..20 {
+        let n = 4 + seed as usize % 5;
+        let (re, im) = (Kind::Unbalanced.matrix(seed, n), Kind::Unbalanced.matrix(seed, n) * 0.5);
+        let (dre, dim) = (Random::new(seed).matrix(n, n), Random::new(seed + 1).matrix(n, n));
+        let mut a = DMatrix::from_fn(n, n, |i, j| {
+            Z::new(Dual::new(re[(i, j)], [dre[(i, j)]]), Dual::new(im[(i, j)], [dim[(i, j)]]))
+        });
+        let balance = Z::gebal(BalanceJob::Both, a.as_view_mut()).unwrap();
+        let t = transformation(&balance);
+        let inverse = t.transpose().map(|x| if x == 0.0 { 0.0 } else { 1.0 / x });
+        assert_eq!(a.map(|z| z.re.value), &inverse * re * &t);
+        assert_eq!(a.map(|z| z.im.eps[0]), &inverse * dim * &t);
+        let mut v =
+            DMatrix::from_fn(n, 1, |i, _| Z::new(Dual::new(i as f64, [1.0]), Dual::new(-1.0, [i as f64])));
+        let (value, tangent) = (v.map(|z| z.re.value), v.map(|z| z.im.eps[0]));
+        Z::gebak(BalanceJob::Both, Side::Right, &balance, v.as_view_mut()).unwrap();
+        assert_eq!((v.map(|z| z.re.value), v.map(|z| z.im.eps[0])), (&t * value, &t * tangent));
+    }
 }

@@ -1,5 +1,5 @@
 use dualpack::{Dual, Error, Getrf, Getri, HyperDual, Lapack, Real};
-use nalgebra::{DMatrix, DMatrixViewMut};
+use nalgebra::{Complex, DMatrix, DMatrixViewMut};
 
 use crate::getrf::matrix;
 use crate::getrs::factored;
@@ -49,6 +49,23 @@ fn is_the_inverse_in_every_part() {
         for r in residual.iter() {
             let worst = r.value.abs().max(r.eps1[0].abs()).max(r.eps2[0].abs()).max(r.eps12[0][0].abs());
             assert!(worst < 1e-13, "n = {n}: {r}");
+        }
+    }
+}
+
+#[test]
+fn complex() {
+    type Z = Complex<Dual<f64, 2>>;
+    let n = 7;
+    let mut random = Random::new(3);
+    let mut number = || Dual::new(random.signed(), [random.signed(), random.signed()]);
+    let a = DMatrix::from_fn(n, n, |_, _| Z::new(number(), number()));
+    let (mut x, mut ipiv) = (a.clone(), vec![0; n]);
+    Z::getrf(x.as_view_mut(), &mut ipiv).unwrap();
+    Z::getri(x.as_view_mut(), &ipiv).unwrap();
+    for z in (a * x - DMatrix::<Z>::identity(n, n)).iter() {
+        for part in [z.re, z.im] {
+            assert!(part.value.abs() < 1e-13 && part.eps.iter().all(|t| t.abs() < 1e-12), "{part}");
         }
     }
 }
