@@ -2,6 +2,7 @@
 #[cfg(feature = "quickcheck")]
 mod arbitrary;
 mod compare;
+mod drive_classics;
 mod drive_confusion;
 mod drive_forms;
 mod drive_gradient;
