@@ -180,7 +180,10 @@ fn errors() {
     let chol = Cholesky::new(DMatrix::<f64>::identity(3, 3)).unwrap();
     assert!(matches!(chol.solve(&DVector::zeros(2)), Err(Error::Shape { routine: "potrs", .. })));
     let message = chol.solve(&DVector::from_element(3, f64::INFINITY)).unwrap_err().to_string();
-    assert_eq!(message, "potrs: entry (1, 1) is NaN or infinite; clean the input before the call");
+    assert_eq!(
+        message,
+        "potrs: entry (1, 1), counted from 1, is NaN or infinite; clean the input before the call"
+    );
 }
 
 /// Single precision takes every road that double precision takes: kernel, blocks in place, planes, nested.
