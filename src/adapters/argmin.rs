@@ -70,7 +70,7 @@ pub trait Parameters: Sized {
     /// A vector of these numbers.
     fn from_vec(v: Vec<f64>) -> Self;
     /// The same matrix.
-    fn matrix(m: &crate::nalgebra::DMatrix<f64>) -> Self::Matrix;
+    fn matrix(m: &nalgebra::DMatrix<f64>) -> Self::Matrix;
 }
 
 impl Parameters for Vec<f64> {
@@ -81,7 +81,7 @@ impl Parameters for Vec<f64> {
     fn from_vec(v: Vec<f64>) -> Self {
         v
     }
-    fn matrix(m: &crate::nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
+    fn matrix(m: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
         m.row_iter().map(|r| r.iter().copied().collect()).collect()
     }
 }
@@ -94,7 +94,7 @@ impl Parameters for DVector<f64> {
     fn from_vec(v: Vec<f64>) -> Self {
         DVector::from_vec(v)
     }
-    fn matrix(m: &crate::nalgebra::DMatrix<f64>) -> DMatrix<f64> {
+    fn matrix(m: &nalgebra::DMatrix<f64>) -> DMatrix<f64> {
         DMatrix::from_column_slice(m.nrows(), m.ncols(), m.as_slice())
     }
 }
