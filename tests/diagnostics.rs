@@ -141,3 +141,12 @@ fn an_inner_function_that_was_not_lifted() {
         &["type mismatch resolving `<Dual<f64> as Values>::Scalar == Dual<Dual<"],
     );
 }
+
+#[test]
+fn an_outer_number_that_is_not_a_float() {
+    says(
+        "lift",
+        "fn f<S: Real>(x: S) -> Dual<S> { Dual::from(x) }",
+        &["`S` is not a plain float", "becomes a constant by `Dual::constant(x)`"],
+    );
+}

@@ -177,6 +177,38 @@ fn generic_code_with_plain_floats() {
     }
     assert_eq!(f(Dual::<Dual<f64>>::variable(Dual::variable(3.0, 0), 0)).eps[0].value, 0.5);
     assert_eq!(f(2.0), 0.75);
+    fn g<S: Real64>(x: S) -> S {
+        let mut y = x;
+        y += 1.0;
+        y -= 4.0;
+        y *= 3.0;
+        y /= 2.0;
+        if y < 0.0 { S::from(2.0) - y } else { y }
+    }
+    let y = g(Dual::<f64>::variable(1.0, 0));
+    assert_eq!((y.value, y.eps), (5.0, [-1.5]));
+    assert_eq!((g(1.0), g(7.0)), (5.0, 6.0));
+}
+
+#[test]
+fn generic_sums_and_products() {
+    fn f<S: Real>(x: &[S]) -> S {
+        x.iter().sum::<S>() * x.iter().map(|x| x.sin()).sum::<S>()
+            + x.iter().product::<S>() * x.iter().copied().product::<S>()
+    }
+    let (a, b) = (0.3_f64, 0.7_f64);
+    let y = f(&[Dual::<f64, 2>::variable(a, 0), Dual::variable(b, 1)]);
+    assert_dual_eq!(
+        y,
+        Dual::new(
+            f(&[a, b]),
+            [
+                a.sin() + b.sin() + (a + b) * a.cos() + 2.0 * a * b * b,
+                a.sin() + b.sin() + (a + b) * b.cos() + 2.0 * a * a * b,
+            ]
+        ),
+        1e-15
+    );
 }
 
 /// S082: exp(ix) at 0, where generic complex code has a fast path.
