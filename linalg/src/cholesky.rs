@@ -3,13 +3,11 @@
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
 use nalgebra::{ComplexField, DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage};
-use num_traits::Zero;
+use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::flags::Uplo;
 use crate::front::{view, view_mut};
-use crate::function::det;
-use crate::lanes::real;
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
 use crate::routine::{blocked_scratch, pushforward_blocked};
@@ -119,10 +117,9 @@ where
         sum + sum
     }
 
-    /// `det A = (Π L_ii)²`; it overflows or underflows on the way only if it does in the end.
+    /// `det A = (Π L_ii)²`, multiplied factor by factor.
     pub fn determinant(&self) -> T::RealField {
-        let square = |i: usize| real(self.l[(i, i)]) * real(self.l[(i, i)]);
-        det::product(self.l.nrows(), square).real()
+        self.diagonal().fold(T::RealField::one(), |product, l| product * (l * l))
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T::RealField> {

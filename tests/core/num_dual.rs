@@ -161,6 +161,17 @@ fn linear_algebra_of_num_dual() {
     assert_dual_eq!(w[0] * w[1], a.determinant(), 1e-14);
 }
 
+/// Its Jacobi rotations look at the value alone: an off-diagonal entry of value 0 is not rotated, tangent or not. A
+/// documented limit.
+#[test]
+fn jacobi_eigenvectors_of_a_diagonal_matrix_lose_their_tangent() {
+    let d = |value: f64, t: f64| Dual::<f64>::new(value, [t]);
+    let a = nalgebra::Matrix2::new(d(1.0, 3.0), d(0.0, 1.0), d(0.0, 1.0), d(3.0, -1.0));
+    let (w, v) = num_dual::linalg::jacobi_eigenvalue(a, 200);
+    assert_eq!((w[0].eps, w[1].eps), ([3.0], [-1.0]));
+    assert!(v.iter().all(|v| v.eps == [0.0]), "true: E_ij / (w_j - w_i) = ±1/2 off the diagonal");
+}
+
 /// One bound is enough on either side; both together compile as well.
 #[test]
 fn code_with_both_bounds() {

@@ -293,3 +293,19 @@ fn every_row_of_the_documentation_is_checked() {
     let documented: Vec<String> = documented().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, documented);
 }
+
+/// Close to a diagonal matrix the deflation of the algorithm still drops what the tangent needs.
+#[test]
+fn near_a_diagonal_matrix_it_is_no_better() {
+    let mut random = Random::new(9);
+    let (shift, e) = (random.symmetric(4), random.symmetric(4));
+    let diagonal = DMatrix::from_diagonal(&DVector::from_row_slice(&[1.0, 2.0, 3.0, 4.0]));
+    // V L V' is the matrix itself: its tangent is e.
+    let error = |s: f64| {
+        let a = &diagonal + &shift * s;
+        let number = a.zip_map(&e, |a, e| D1::new(a, [e]));
+        let back = number.symmetric_eigen().recompose();
+        back.zip_fold(&e, 0.0_f64, |m, x, e| m.max((x.eps[0] - e).abs()))
+    };
+    assert!(error(1e-2) < 1e-11 && error(1e-12) > 1e-5, "{:e} {:e}", error(1e-2), error(1e-12));
+}
