@@ -115,7 +115,7 @@ impl fmt::Display for Error {
             Error::DerivativeUndefined { routine, i, j, gap, tol } => write!(
                 f,
                 "{routine}: the derivative does not exist, {i} and {j} are only {gap:e} apart (limit {tol:e}); \
-                 use symmetric_function, spectral_sum or projector, which are differentiable there"
+                 differentiate what is smooth there: a sum or a function over the whole cluster"
             ),
             Error::TooLarge { routine, dimension } => {
                 write!(f, "{routine}: {dimension} does not fit the 32-bit integers of LAPACK")
