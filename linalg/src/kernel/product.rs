@@ -2,7 +2,7 @@
 
 use nalgebra::ComplexField;
 
-use super::{Entries, InterleavedRef, Order, dispatch};
+use super::{Entries, InterleavedRef, Order, dispatch, subtract};
 use crate::scalar::{BaseOf, Scalar};
 
 /// Rows that are worked on at a time.
@@ -102,6 +102,71 @@ pub(crate) fn times_values<P: Scalar>(a: &InterleavedRef<'_, BaseOf<P>>, x: &[P]
         // SAFETY: `a` is a borrowed matrix of entries with one value and `lanes` tangents; the lengths are those of its
         // columns and its rows.
         unsafe { run(a, lanes, x, out) };
+    }
+    true
+}
+
+/// What the solve works on: the factors, by columns, and the lanes of one right-hand side, `lanes` for each row.
+struct Solve<'a, F> {
+    lu: &'a [F],
+    lanes: usize,
+    x: &'a mut [F],
+}
+
+/// Forward and backward substitution for all lanes of one right-hand side.
+///
+/// # Safety
+/// None is needed; the kernels share their form.
+#[inline(always)]
+unsafe fn substitute<F: ComplexField + Copy, const FUSED: bool>(s: Solve<'_, F>) {
+    let Solve { lu, lanes, x } = s;
+    let n = x.len() / lanes;
+    macro_rules! group {
+        ($W:literal, $k:expr) => {{
+            for step in 0..2 * n {
+                let (i, known) = if step < n { (step, 0..step) } else { (2 * n - 1 - step, 2 * n - step..n) };
+                let mut sum: [F; $W] = std::array::from_fn(|w| x[i * lanes + $k + w]);
+                for k in known {
+                    let factor = lu[i + n * k];
+                    let from: [F; $W] = std::array::from_fn(|w| x[k * lanes + $k + w]);
+                    subtract::<F, $W, FUSED>(&mut sum, factor, &from);
+                }
+                if step >= n {
+                    let pivot = lu[i + n * i];
+                    sum = sum.map(|x| x / pivot);
+                }
+                x[i * lanes + $k..][..$W].copy_from_slice(&sum);
+            }
+        }};
+    }
+    let mut k = 0;
+    while k < lanes {
+        match lanes - k {
+            8.. => (group!(8, k), k += 8).1,
+            4.. => (group!(4, k), k += 4).1,
+            _ => (group!(1, k), k += 1).1,
+        }
+    }
+}
+
+dispatch! {
+    /// See [`substitute`].
+    ///
+    /// # Safety
+    /// As for [`substitute`].
+    unsafe fn run_substitute<F: Float>(s: Solve<'_, F>) => substitute
+}
+
+/// Solves `L U X = B` for right-hand sides with `lanes` floats for each row, one after the other in `x`; `lu` is stored
+/// by columns. `false`, and nothing done, for entries that are no plain floats.
+pub(crate) fn solve_lanes<P: Scalar>(n: usize, lu: &[P], lanes: usize, x: &mut [P]) -> bool {
+    let (Some(lu), Some(x)) = (floats(lu), floats_mut(x)) else { return false };
+    assert!(lu.len() == n * n && x.len().checked_rem(n * lanes).unwrap_or(0) == 0);
+    if n * lanes > 0 {
+        for x in x.chunks_exact_mut(n * lanes) {
+            // SAFETY: nothing is asked for.
+            unsafe { run_substitute(Solve { lu, lanes, x }) };
+        }
     }
     true
 }

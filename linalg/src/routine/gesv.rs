@@ -14,13 +14,12 @@ use num_traits::One;
 
 use crate::error::Error;
 use crate::flags::Trans;
-use crate::kernel::product::times_values;
+use crate::kernel::product::{solve_lanes, times_values};
 use crate::lanes::{
     Carver, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
 };
 use crate::lapack::Lapack;
-use crate::routine::lu_solve;
-use crate::routine::{Gemm, native};
+use crate::routine::{Gemm, interchanges, lu_solve, native};
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::{rows_of, square};
@@ -77,41 +76,79 @@ impl<D: TangentBatch> Gesv for D {
     fn gesv(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let n = square("gesv", a.shape())?;
         rows_of("gesv", n, b.shape())?;
+        if n > 0 && interleaved(a, b.as_view_mut())? {
+            return Ok(());
+        }
         let (r, lanes) = (b.ncols(), D::TANGENTS);
-        // Lanes that lie side by side are read where they are: a tangent of A is used too seldom to be worth copying.
-        let entries = if n > 0 { D::interleaved_ref(a).filter(|a| a.is_first_order()) } else { None };
-        let planes = if entries.is_some() { n * r * lanes } else { n * n * lanes };
         with_scratch::<i32, _>(n, |ipiv| {
-            with_scratch::<D::Primal, _>(n * n + planes + n * r * (1 + lanes), |buffer| {
+            with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes), |buffer| {
                 let mut carve = Carver::new(buffer);
                 let mut lu = carve.matrix(n, n);
-                let values = carve.vector(n * r);
+                let mut x = carve.matrix(n, r);
+                let mut da = carve.lanes(n, lanes, n);
                 let mut db = carve.lanes(n, lanes, r);
-                let mut x = DMatrixViewMut::from_slice(values, n, r);
                 gather_primal(&a, Part::All, &mut lu);
                 gather_primal(&b.as_view(), Part::All, &mut x);
-                factor_and_solve(&mut lu, ipiv, x)?;
+                factor_and_solve(&mut lu, ipiv, x.as_view_mut())?;
+                gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
                 gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
-                let x = DMatrixView::from_slice(values, n, r);
-                let product = if entries.is_some() { carve.vector(n * r * lanes) } else { &mut [] };
-                if entries.is_some_and(|a| times_values(&a, values, product)) {
-                    for (e, lanes) in product.chunks_exact(lanes.max(1)).enumerate() {
-                        for (k, &y) in lanes.iter().enumerate() {
-                            *db.at_mut(k, e % n, e / n) -= y;
-                        }
-                    }
-                } else {
-                    let mut da = carve.lanes(n, lanes, n);
-                    gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
-                    let (one, no) = (D::Primal::one(), Trans::NoTrans);
-                    D::Primal::gemm(no, no, -one, da.tall(), x, one, db.tall_mut())?;
-                }
+                let (one, no) = (D::Primal::one(), Trans::NoTrans);
+                D::Primal::gemm(no, no, -one, da.tall(), x.as_view(), one, db.tall_mut())?;
                 lu_solve(lu.as_view(), ipiv, db.wide_mut())?;
-                scatter_primal(&x, Part::All, &mut b);
+                scatter_primal(&x.as_view(), Part::All, &mut b);
                 scatter_lanes(&db, Part::All, &mut b);
                 poison_overflow(&mut b);
                 Ok(())
             })
         })
     }
+}
+
+/// Up to this order the lanes are solved for side by side, beyond it in planes.
+const LIMIT: usize = 64;
+
+/// The same where the lanes of an entry lie side by side: those of `A`, used once, are read where they are.
+fn interleaved<D: TangentBatch>(a: DMatrixView<'_, D>, mut b: DMatrixViewMut<'_, D>) -> Result<bool, Error> {
+    let Some(entries) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
+    let ((n, r), lanes) = (b.shape(), D::TANGENTS);
+    with_scratch::<i32, _>(n, |ipiv| {
+        let planes = if n > LIMIT { n * r * lanes } else { 0 };
+        with_scratch::<D::Primal, _>(n * n + n * r * (1 + lanes) + planes, |buffer| {
+            let mut carve = Carver::new(buffer);
+            let (factors, values) = (carve.vector(n * n), carve.vector(n * r));
+            let right = carve.vector(n * r * lanes);
+            let mut lu = DMatrixViewMut::from_slice(factors, n, n);
+            let mut x = DMatrixViewMut::from_slice(values, n, r);
+            gather_primal(&a, Part::All, &mut lu);
+            gather_primal(&b.as_view(), Part::All, &mut x);
+            factor_and_solve(&mut lu, ipiv, x)?;
+            if !times_values(&entries, values, right) {
+                return Ok(false);
+            }
+            for (y, b) in right.chunks_exact_mut(lanes.max(1)).zip(b.iter()) {
+                y.iter_mut().enumerate().for_each(|(k, y)| *y = b.lane(k) - *y);
+            }
+            if n <= LIMIT {
+                for right in right.chunks_exact_mut((n * lanes).max(1)) {
+                    for (i, j) in interchanges(ipiv) {
+                        (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
+                    }
+                }
+                solve_lanes(n, factors, lanes, right);
+                for (b, y) in b.iter_mut().zip(right.chunks_exact(lanes.max(1))) {
+                    y.iter().enumerate().for_each(|(k, &y)| b.set_lane(k, y));
+                }
+            } else {
+                let mut db = carve.lanes(n, lanes, r);
+                for (e, y) in right.chunks_exact(lanes.max(1)).enumerate() {
+                    y.iter().enumerate().for_each(|(k, &y)| *db.at_mut(k, e % n, e / n) = y);
+                }
+                lu_solve(DMatrixView::from_slice(factors, n, n), ipiv, db.wide_mut())?;
+                scatter_lanes(&db, Part::All, &mut b);
+            }
+            scatter_primal(&DMatrixView::from_slice(values, n, r), Part::All, &mut b);
+            poison_overflow(&mut b);
+            Ok(true)
+        })
+    })
 }
