@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use argmin::core::{CostFunction, Error, Gradient, Hessian, Jacobian, Operator};
 use nalgebra_0_34::{DMatrix, DVector};
 
+use crate::nalgebra::DMatrix as Matrix;
 use crate::{ScalarFn, VectorFn};
 
 /// A problem for the crate `argmin`: of a [`ScalarFn`] cost, gradient and Hessian, of a [`VectorFn`] residuals
@@ -70,7 +71,7 @@ pub trait Parameters: Sized {
     /// A vector of these numbers.
     fn from_vec(v: Vec<f64>) -> Self;
     /// The same matrix.
-    fn matrix(m: &nalgebra::DMatrix<f64>) -> Self::Matrix;
+    fn matrix(m: &Matrix<f64>) -> Self::Matrix;
 }
 
 impl Parameters for Vec<f64> {
@@ -81,7 +82,7 @@ impl Parameters for Vec<f64> {
     fn from_vec(v: Vec<f64>) -> Self {
         v
     }
-    fn matrix(m: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
+    fn matrix(m: &Matrix<f64>) -> Vec<Vec<f64>> {
         m.row_iter().map(|r| r.iter().copied().collect()).collect()
     }
 }
@@ -94,7 +95,7 @@ impl Parameters for DVector<f64> {
     fn from_vec(v: Vec<f64>) -> Self {
         DVector::from_vec(v)
     }
-    fn matrix(m: &nalgebra::DMatrix<f64>) -> DMatrix<f64> {
+    fn matrix(m: &Matrix<f64>) -> DMatrix<f64> {
         DMatrix::from_column_slice(m.nrows(), m.ncols(), m.as_slice())
     }
 }
