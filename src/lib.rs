@@ -9,14 +9,22 @@
 //! | f: ℝⁿ → ℝ | gradient, Hessian | [`gradient`], [`hessian`]; in a loop [`Gradient`], [`Hessian`] |
 //! | f: ℝⁿ → ℝᵐ | Jacobian | [`jacobian`]; in a loop [`Jacobian`]; for several blocks of parameters [`jacobian_blocks`] |
 //! | a direction | J v, H v, vᵀ H v | [`jvp`], [`hvp`], [`vhv`] |
-//! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`jacobian_pattern`], [`SparseJacobian`], [`SparseHessian`] |
+//! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`SparseJacobian`], [`SeparableHessian`], [`SparseHessian`]; only the structure: [`jacobian_pattern`] |
 //! | a linear solve, a factorization, a matrix exponential inside f | its derivative | [`Cholesky`], [`LU`], [`expm`], or [`Lapack`]'s routines |
+//! | a root, fixed point or minimum found by a solver | its derivative in the parameters | [`implicit`], [`fixed_point`], [`argmin`] |
+//! | rotations, rigid motions | derivatives along the manifold | [`seed_so3`], [`seed_se3`], [`exp_so3`], [`log_so3`] |
 //! | a function that only its author can differentiate | a rule for it | [`lift1`], [`lift2`], [`lift_n`], [`lift_taylor`] |
 //!
 //! # A function once, in any scalar
 //!
-//! Bound the scalar by [`Real`] (numbers alone) or [`Lapack`] (linear algebra too). The drivers run the function on the
-//! dual numbers that they need.
+//! Bound the scalar by [`Real`] (numbers alone), [`Lapack`] (linear algebra, complex numbers too) or `Lapack + Real`
+//! (linear algebra and comparisons, `atan2`, special functions). The drivers run the function on the dual numbers that
+//! they need; it runs on plain `f64` as well.
+//!
+//! Constants: under [`Real64`] literals stand on the right of an operator, `x * 2.0 + 1.0`, `x < 1.0`, and `S::from(2.0)`
+//! on the left. Under [`Real`], which is open to `f32` too, write `convert::<f64, S>(2.0)`. On numbers of a known type
+//! `2.0 * x`, `x * 2.0` and `Dual::from(2.0)` all work; a number of an outer level becomes a constant by `Dual::constant`. A
+//! matrix of floats becomes one of numbers by `m.cast()`, and multiplies one by [`MulMixed`].
 //!
 //! ```
 //! use dualpack::nalgebra::convert;
@@ -61,7 +69,8 @@
 //!
 //! Use these factorizations on dual numbers, not nalgebra's own: those branch on exact zeros and drop tangents there, or
 //! divide by a vanishing norm. `DMatrix::cholesky` and `lu` are right where they are defined; `symmetric_eigen`, `svd`,
-//! `schur`, `qr` and `exp` are silently wrong, `NaN` or panic at diagonal, repeated or triangular matrices.
+//! `schur`, `qr` and `exp` are silently wrong, `NaN` or panic at diagonal, repeated or triangular matrices. So are its maps
+//! between rotations and rotation vectors at the identity. [`limits`] has the whole list.
 //!
 //! # Derivatives inside derivatives
 //!
@@ -96,15 +105,15 @@ pub use dualpack_core::{
     Dual32, Dual64, Exponent, Filled, FirstOrder, Gradient, Hessian, HyperDual, HyperDual32, HyperDual64,
     Jacobian, LANES, Layout, Lift, Linearized, MulAdd, MulMixed, Nest, Order, Pattern, Point, Real, Real64,
     SecondOrder, Seeded, SeparableHessian, Shape, SparseHessian, SparseJacobian, Stopped, Tracer, Values,
-    assert_dual_eq, chunk, derivative, derivative_into, detach, directional, extract, gradient,
+    assert_dual_eq, chunk, derivative, derivative_into, detach, directional, exp_so3, extract, gradient,
     gradient_into, hessian, hessian_into, hessian_pattern, hvp, hvp_into, jacobian, jacobian_blocks,
     jacobian_inplace, jacobian_into, jacobian_pattern, jvp, jvp_batch, jvp_into, laplacian, laplacian_into,
-    lift_n, lift_taylor, lift1, lift2, linearize, logsumexp, nalgebra, norm, nth_derivative, partial_hessian,
-    second_derivative, second_derivative_into, seed, seed_rotation, seed_se3, seed_so3, try_derivative,
-    try_derivative_into, try_directional, try_gradient, try_gradient_into, try_hessian, try_hessian_into,
-    try_hvp, try_hvp_into, try_jacobian, try_jacobian_blocks, try_jacobian_inplace, try_jacobian_into,
-    try_jvp, try_jvp_batch, try_jvp_into, try_laplacian, try_laplacian_into, try_nth_derivative,
-    try_partial_hessian, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
+    lift_n, lift_taylor, lift1, lift2, limits, linearize, log_so3, logsumexp, nalgebra, norm, nth_derivative,
+    partial_hessian, second_derivative, second_derivative_into, seed, seed_rotation, seed_se3, seed_so3,
+    try_derivative, try_derivative_into, try_directional, try_gradient, try_gradient_into, try_hessian,
+    try_hessian_into, try_hvp, try_hvp_into, try_jacobian, try_jacobian_blocks, try_jacobian_inplace,
+    try_jacobian_into, try_jvp, try_jvp_batch, try_jvp_into, try_laplacian, try_laplacian_into,
+    try_nth_derivative, try_partial_hessian, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
 };
 #[cfg(feature = "rayon")]
 pub use dualpack_core::{

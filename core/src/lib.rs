@@ -88,6 +88,7 @@ mod pow;
 mod real;
 #[doc(hidden)]
 pub mod registry;
+mod rotation;
 mod rules;
 mod seed;
 #[cfg(feature = "serde")]
@@ -132,6 +133,7 @@ pub use methods::Exponent;
 pub use mixed::{MulAdd, MulMixed};
 pub use nalgebra;
 pub use real::{Base, Real, Real64};
+pub use rotation::{exp_so3, log_so3};
 pub use seed::{FirstOrder, SecondOrder, chunk, extract, seed};
 #[cfg(feature = "std")]
 pub use sparse::coloring::Coloring;

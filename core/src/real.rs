@@ -1,5 +1,8 @@
 //! The one bound of the library: [`Real`], and its innermost floats [`Base`].
 
+use core::iter::{Product, Sum};
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Sub, SubAssign};
+
 use nalgebra::RealField;
 use wide::{f32x4, f32x16, f64x4, f64x8};
 
@@ -23,13 +26,19 @@ macro_rules! real_method {
 ///
 /// The trait is closed in effect: [`Real::Fns`] can only be named inside this crate, and the operators that mix a
 /// dual number with a plain float rely on no dual ever being a `Base`.
-pub trait Base: Real<Base = Self> + num_traits::FromPrimitive + core::iter::Sum {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a plain float",
+    label = "expected f32 or f64",
+    note = "a number of an outer level, or of generic code, becomes a constant by `Dual::constant(x)`; `from` and `into` are for floats"
+)]
+pub trait Base: Real<Base = Self> + num_traits::FromPrimitive {}
 
 /// A real scalar that functions can be written against once: a float or any (nested) dual number.
 ///
 /// `S: Real` is the bound for generic user code. It brings nalgebra's
 /// [`RealField`](nalgebra::RealField) and [`ComplexField`](nalgebra::ComplexField), so `x.sin()`, `x.powi(3)` and matrices of `S` work;
-/// constants come from [`nalgebra::convert`] or [`Real::from_base`].
+/// constants come from [`nalgebra::convert`] or [`Real::from_base`]. Under [`Real64`] literals stand on the right of an
+/// operator, `x * 2.0`.
 ///
 /// ```
 /// use dualpack_core::{Dual, Real};
@@ -43,9 +52,9 @@ pub trait Base: Real<Base = Self> + num_traits::FromPrimitive + core::iter::Sum 
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar that dualpack can differentiate through",
     label = "expected f32, f64, Dual, HyperDual, Dual2 or a nesting of them",
-    note = "write the function generic over `S: Real`, and use `dualpack::Dual` (not a float literal type such as an integer) as its argument"
+    note = "integers: write `2.0`, not `2`; generic code: add the bound `S: Real`"
 )]
-pub trait Real: RealField + Copy {
+pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'a> Product<&'a Self> {
     /// The innermost float.
     type Base: Base;
 
@@ -175,30 +184,44 @@ pub trait Real: RealField + Copy {
     special_orders!(real_method);
 }
 
-/// [`Real`] over `f64`, with the plain operators `x + 1.0`, `x * 2.0`, ... in generic code.
+/// [`Real`] over `f64`, with the plain operators `x + 1.0`, `x *= 2.0`, `x < 1.0`, ... in generic code; `S::from(2.0) * x`
+/// where the constant stands on the left.
 ///
 /// ```
 /// use dualpack_core::{Dual, Real64};
 /// fn f<S: Real64>(x: S) -> S {
-///     x * x * 0.5 - 1.0
+///     if x > 1.0 { x * x * 0.5 - 1.0 } else { S::from(0.5) * x }
 /// }
 /// assert_eq!(f(Dual::<f64>::variable(3.0, 0)).eps, [3.0]);
+/// assert_eq!(f(Dual::<f64>::variable(0.0, 0)).eps, [0.5]);
 /// ```
 pub trait Real64:
     Real<Base = f64>
-    + core::ops::Add<f64, Output = Self>
-    + core::ops::Sub<f64, Output = Self>
-    + core::ops::Mul<f64, Output = Self>
-    + core::ops::Div<f64, Output = Self>
+    + From<f64>
+    + PartialOrd<f64>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+    + AddAssign<f64>
+    + SubAssign<f64>
+    + MulAssign<f64>
+    + DivAssign<f64>
 {
 }
 
 impl<T> Real64 for T where
     T: Real<Base = f64>
-        + core::ops::Add<f64, Output = T>
-        + core::ops::Sub<f64, Output = T>
-        + core::ops::Mul<f64, Output = T>
-        + core::ops::Div<f64, Output = T>
+        + From<f64>
+        + PartialOrd<f64>
+        + Add<f64, Output = T>
+        + Sub<f64, Output = T>
+        + Mul<f64, Output = T>
+        + Div<f64, Output = T>
+        + AddAssign<f64>
+        + SubAssign<f64>
+        + MulAssign<f64>
+        + DivAssign<f64>
 {
 }
 

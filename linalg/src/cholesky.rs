@@ -3,11 +3,13 @@
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
 use nalgebra::{ComplexField, DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage};
-use num_traits::{One, Zero};
+use num_traits::Zero;
 
 use crate::error::Error;
 use crate::flags::Uplo;
 use crate::front::{view, view_mut};
+use crate::function::det;
+use crate::lanes::real;
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
 use crate::routine::{blocked_scratch, pushforward_blocked};
@@ -117,9 +119,10 @@ where
         sum + sum
     }
 
-    /// `det A = (Π L_ii)²`, multiplied factor by factor.
+    /// `det A = (Π L_ii)²`; it overflows or underflows on the way only if it does in the end.
     pub fn determinant(&self) -> T::RealField {
-        self.diagonal().fold(T::RealField::one(), |product, l| product * (l * l))
+        let square = |i: usize| real(self.l[(i, i)]) * real(self.l[(i, i)]);
+        det::product(self.l.nrows(), square).real()
     }
 
     fn diagonal(&self) -> impl Iterator<Item = T::RealField> {

@@ -97,7 +97,7 @@ impl fmt::Display for Error {
             Error::NonFinite { routine, row, col } => {
                 write!(
                     f,
-                    "{routine}: entry ({row}, {col}) is NaN or infinite; clean the input before the call"
+                    "{routine}: entry ({row}, {col}), counted from 1, is NaN or infinite; clean the input before the call"
                 )
             }
             Error::NotPositiveDefinite { routine, minor } => write!(
@@ -107,7 +107,7 @@ impl fmt::Display for Error {
             ),
             Error::Singular { routine, pivot } => write!(
                 f,
-                "{routine}: pivot {pivot} is exactly zero; the matrix is singular: use a least-squares solution"
+                "{routine}: pivot {pivot}, counted from 1, is exactly zero; the matrix is singular: use a least-squares solution"
             ),
             Error::NoConvergence { routine, info } => {
                 write!(f, "{routine}: the iteration did not converge (info = {info}); rescale the input")

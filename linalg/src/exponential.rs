@@ -123,7 +123,7 @@ where
         Ok(Exponential { value, balance, choice: Some(choice), planes, ipiv, squares })
     }
 
-    /// `exp A`, to the bit what [`expm`] returns.
+    /// `exp A`: the value is to the bit what [`expm`] returns, tangents agree to rounding.
     pub fn value(&self) -> &OMatrix<T, D, D> {
         &self.value
     }

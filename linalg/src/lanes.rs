@@ -69,8 +69,14 @@ impl<'a, P: Lapack> Carver<'a, P> {
 
     /// Lanes of zeros.
     pub(crate) fn lanes(&mut self, rows: usize, lanes: usize, cols: usize) -> Lanes<'a, P> {
-        Lanes { data: self.take(rows * lanes * cols), rows, lanes, cols }
+        Lanes { data: self.take(volume(rows, lanes, cols)), rows, lanes, cols }
     }
+}
+
+/// The number of entries. A matrix without entries may have any number of rows or of columns, so that two of the
+/// factors alone may be out of range; where they wrap around, all operands do so alike and none has an entry.
+fn volume(rows: usize, lanes: usize, cols: usize) -> usize {
+    if rows == 0 || lanes == 0 || cols == 0 { 0 } else { rows * lanes * cols }
 }
 
 /// One `rows x cols` matrix per lane; entry `(i, j)` of lane `k` lies at `i + rows (k + lanes j)`.
@@ -84,7 +90,7 @@ pub(crate) struct Lanes<'a, P> {
 impl<'a, P: Lapack> Lanes<'a, P> {
     /// Lanes on the first part of a buffer, with what is in it.
     pub(crate) fn on(buffer: &'a mut [P], rows: usize, lanes: usize, cols: usize) -> Self {
-        Lanes { data: &mut buffer[..rows * lanes * cols], rows, lanes, cols }
+        Lanes { data: &mut buffer[..volume(rows, lanes, cols)], rows, lanes, cols }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -93,35 +99,35 @@ impl<'a, P: Lapack> Lanes<'a, P> {
 
     /// `rows x (lanes cols)`: all lanes as columns.
     pub(crate) fn wide(&self) -> DMatrixView<'_, P> {
-        DMatrixView::from_slice(self.data, self.rows, self.lanes * self.cols)
+        DMatrixView::from_slice(self.data, self.rows, self.lanes.wrapping_mul(self.cols))
     }
 
     /// [`wide`](Lanes::wide), to be written.
     pub(crate) fn wide_mut(&mut self) -> DMatrixViewMut<'_, P> {
-        DMatrixViewMut::from_slice(self.data, self.rows, self.lanes * self.cols)
+        DMatrixViewMut::from_slice(self.data, self.rows, self.lanes.wrapping_mul(self.cols))
     }
 
     /// `(rows lanes) x cols`: all lanes as rows.
     pub(crate) fn tall(&self) -> DMatrixView<'_, P> {
-        DMatrixView::from_slice(self.data, self.rows * self.lanes, self.cols)
+        DMatrixView::from_slice(self.data, self.rows.wrapping_mul(self.lanes), self.cols)
     }
 
     /// [`tall`](Lanes::tall), to be written.
     pub(crate) fn tall_mut(&mut self) -> DMatrixViewMut<'_, P> {
-        DMatrixViewMut::from_slice(self.data, self.rows * self.lanes, self.cols)
+        DMatrixViewMut::from_slice(self.data, self.rows.wrapping_mul(self.lanes), self.cols)
     }
 
     /// Lane `k` as a matrix.
     pub(crate) fn lane(&self, k: usize) -> DMatrixView<'_, P> {
-        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows * self.lanes));
-        let start = (k * self.rows).min(self.data.len());
+        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows.wrapping_mul(self.lanes)));
+        let start = k.saturating_mul(self.rows).min(self.data.len());
         DMatrixView::from_slice_with_strides_generic(&self.data[start..], rows, cols, Const::<1>, ld)
     }
 
     /// [`lane`](Lanes::lane), to be written.
     pub(crate) fn lane_mut(&mut self, k: usize) -> DMatrixViewMut<'_, P> {
-        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows * self.lanes));
-        let start = (k * self.rows).min(self.data.len());
+        let (rows, cols, ld) = (Dyn(self.rows), Dyn(self.cols), Dyn(self.rows.wrapping_mul(self.lanes)));
+        let start = k.saturating_mul(self.rows).min(self.data.len());
         DMatrixViewMut::from_slice_with_strides_generic(&mut self.data[start..], rows, cols, Const::<1>, ld)
     }
 

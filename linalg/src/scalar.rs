@@ -25,6 +25,13 @@ impl<T: ComplexField<RealField: Real> + Copy> Scalar for T {}
 ///
 /// `HyperDual<T, M, N>` comes apart as `M` lanes over `Dual<T, N>`, `Complex<Dual<T, N>>` as `N` lanes over
 /// `Complex<T>`. A type that implements this has every routine of [`Lapack`] by the rules of this crate.
+// This, not `Lapack`, is the bound that the compiler reports as missing where `Lapack` is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar with LAPACK routines",
+    label = "expected f32, f64, Complex of them, or a dual number over them",
+    note = "in generic code write the bound `T: Lapack`, or `T: Lapack + Real`, instead of `T: Real` or `T: ComplexField`",
+    note = "num-dual's Dual, DualSVec and HyperDual need the feature `num-dual`; its DualDVec is not Copy and has no rules"
+)]
 pub trait TangentBatch: Scalar {
     /// The scalar that the primal problem is solved in; itself a dual number in nested types.
     type Primal: Lapack<RealField: Real<Base = BaseOf<Self>>>;

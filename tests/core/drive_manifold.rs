@@ -3,7 +3,9 @@
 use dualpack::nalgebra::{
     Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3, Vector6, vector,
 };
-use dualpack::{Dual, Dual64, Real, seed_rotation, seed_se3, seed_so3};
+use dualpack::{
+    Dual, Dual2, Dual2_64, Dual64, Real, exp_so3, jacobian, log_so3, seed_rotation, seed_se3, seed_so3,
+};
 
 fn rotations() -> Vec<UnitQuaternion<f64>> {
     vec![
@@ -96,4 +98,56 @@ fn more_lanes_and_nested_numbers() {
         q.angle()
     }
     assert!((in_any_scalar(&wide).value - q.angle()).abs() < 1e-15);
+}
+
+/// Rotation vectors on either side of where the formulas change, at zero and next to half a turn.
+fn rotation_vectors() -> [Vector3<f64>; 7] {
+    let axis = vector![2.0, -1.0, 2.0] / 3.0;
+    [0.0, 1e-160, 1e-5, 0.19, 0.21, 1.01, 3.1].map(|angle| axis * angle)
+}
+
+#[test]
+fn exponential_and_logarithm_of_rotations_have_the_values_of_nalgebra() {
+    for d in rotation_vectors() {
+        let q = exp_so3(&d);
+        assert!((q.coords - UnitQuaternion::from_scaled_axis(d).coords).norm() < 1e-15, "{d}");
+        assert!((log_so3(&q) - d).norm() <= 1e-14 * d.norm(), "{d}");
+        assert_eq!(log_so3(&UnitQuaternion::new_unchecked(-q.into_inner())), log_so3(&q));
+    }
+    assert!(exp_so3(&vector![f64::NAN, 0.0, 0.0]).coords.iter().all(|c| c.is_nan()));
+}
+
+#[test]
+fn exponential_of_rotations_against_differences() {
+    for d in rotation_vectors() {
+        let (_, j) = jacobian(|d| exp_so3(d).coords, &d);
+        let imag: [_; 3] = differences(|k, h| exp(d + Vector3::ith(k, h)).imag());
+        let real: [_; 3] = differences(|k, h| Vector3::ith(0, exp(d + Vector3::ith(k, h)).w));
+        for k in 0..3 {
+            assert!((j.fixed_view::<3, 1>(0, k) - imag[k]).norm() < 1e-11, "{d}, axis {k}");
+            assert!((j[(3, k)] - real[k].x).abs() < 1e-11, "{d}, axis {k}");
+        }
+    }
+}
+
+/// log exp δ = δ: the Jacobian is the identity, the second derivatives vanish, and so do the third.
+#[test]
+fn logarithm_inverts_exponential_at_every_order() {
+    for d in rotation_vectors() {
+        let x: [Dual<Dual2_64<3>, 3>; 3] =
+            std::array::from_fn(|k| Dual::variable(Dual2::variable(d[k], k), k));
+        let y = log_so3(&exp_so3(&Vector3::from(x)));
+        for i in 0..3 {
+            for a in 0..3 {
+                let unit = f64::from(u8::from(a == i));
+                assert!((y[i].value.grad[a] - unit).abs() < 1e-12, "{d}");
+                assert!((y[i].eps[a].value - unit).abs() < 1e-12, "{d}");
+                for b in 0..3 {
+                    assert!(y[i].value.hessian(a, b).abs() < 1e-11, "{d}");
+                    assert!(y[i].eps[a].grad[b].abs() < 1e-11, "{d}");
+                    assert!((0..3).all(|c| y[i].eps[a].hessian(b, c).abs() < 1e-9), "{d}");
+                }
+            }
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //! views with odd strides.
 
 use dualpack::{
-    Balance, BalanceJob, Diag, Dual, Error, Expm, Gebak, Gebal, Getrf, Getrs, Lapack, Potrf, Potrs, Real,
-    Side, Trans, Trsm, Trtrs, Uplo,
+    Balance, BalanceJob, Diag, Dual, Error, Expm, Gebak, Gebal, Gemm, Getrf, Getrs, Lapack, Potrf, Potrs,
+    Real, Side, Trans, Trmm, Trsm, Trtrs, Uplo,
 };
 use nalgebra::{Const, DMatrix, DMatrixView, DMatrixViewMut, Dyn};
 
@@ -180,4 +180,26 @@ fn trsm_divides_by_zero() {
     let mut b = DMatrix::from_element(2, 1, 1.0);
     f64::trsm(Side::Left, Uplo::Lower, N, Diag::NonUnit, 1.0, a.as_view(), b.as_view_mut()).unwrap();
     assert!(b[0].is_infinite() && b[1].is_nan());
+}
+
+/// A matrix without entries may have any number of rows or columns, and lanes multiply that.
+#[test]
+fn empty_and_endless() {
+    type D = Dual<f64, 3>;
+    let endless = usize::MAX / 2;
+    let matrix = DMatrix::<D>::zeros;
+    let (no, one) = (Trans::NoTrans, D::constant(1.0));
+    let (empty, tall, wide) = (matrix(0, 0), matrix(endless, 0), matrix(0, endless));
+    for (a, b, mut c) in
+        [(&tall, &empty, tall.clone()), (&empty, &wide, wide.clone()), (&wide, &tall, empty.clone())]
+    {
+        D::gemm(no, no, one, a.as_view(), b.as_view(), one, c.as_view_mut()).unwrap();
+    }
+    for (side, mut b) in [(Side::Left, wide.clone()), (Side::Right, tall.clone())] {
+        D::trsm(side, Uplo::Lower, no, Diag::Unit, one, empty.as_view(), b.as_view_mut()).unwrap();
+        D::trmm(side, Uplo::Lower, no, Diag::Unit, one, empty.as_view(), b.as_view_mut()).unwrap();
+    }
+    for mut a in [tall, wide] {
+        assert!(matches!(D::getrf(a.as_view_mut(), &mut []), Err(Error::TooLarge { .. })));
+    }
 }

@@ -166,6 +166,16 @@ fn pushforward() {
     assert_eq!(wrong.routine(), "Cholesky::pushforward");
 }
 
+/// The product of the squares is in range, its parts would not be.
+#[test]
+fn determinant_range() {
+    for order in [[1e300, 1e300, 1e-300, 1e-300], [1e-300, 1e-300, 1e300, 1e300]] {
+        let a = DMatrix::from_diagonal(&DVector::from_row_slice(&order));
+        let det = Cholesky::new(a.map(|x| Dual::<f64, 1>::new(x, [x]))).unwrap().determinant();
+        assert!((det.value - 1.0).abs() < 1e-14 && (det.eps[0] - 4.0).abs() < 1e-13, "{det}");
+    }
+}
+
 #[test]
 fn errors() {
     let nan = DMatrix::from_element(2, 2, Dual::<f64, 1>::from_base(f64::NAN));
@@ -180,7 +190,10 @@ fn errors() {
     let chol = Cholesky::new(DMatrix::<f64>::identity(3, 3)).unwrap();
     assert!(matches!(chol.solve(&DVector::zeros(2)), Err(Error::Shape { routine: "potrs", .. })));
     let message = chol.solve(&DVector::from_element(3, f64::INFINITY)).unwrap_err().to_string();
-    assert_eq!(message, "potrs: entry (1, 1) is NaN or infinite; clean the input before the call");
+    assert_eq!(
+        message,
+        "potrs: entry (1, 1), counted from 1, is NaN or infinite; clean the input before the call"
+    );
 }
 
 /// Single precision takes every road that double precision takes: kernel, blocks in place, planes, nested.

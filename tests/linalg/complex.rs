@@ -1,6 +1,6 @@
 //! Complex scalars of duals: the Cholesky family with adjoints and a real diagonal.
 
-use dualpack::{Dual, Error, HyperDual, Lapack, Potrf, Potrs, Uplo};
+use dualpack::{Diag, Dual, Error, HyperDual, LU, Lapack, Potrf, Potrs, Side, Trans, Trsm, Uplo};
 use nalgebra::{Complex, DMatrix};
 
 use crate::laws::{FIRST, Part, SECOND, assert_differences};
@@ -172,4 +172,43 @@ fn not_positive_definite() {
     let error = D64::potrf(Uplo::Upper, a.as_view_mut()).unwrap_err();
     assert_eq!(error, Error::NotPositiveDefinite { routine: "potrf", minor: 2 });
     assert!(a[(0, 0)].re.eps[0].is_nan() && a[(0, 0)].im.eps[0].is_nan());
+}
+
+/// Division by a pivot whose square is out of range.
+#[test]
+fn extreme_pivots() {
+    type D = Complex<Dual<f64, 1>>;
+    for exponent in [-900, -600, 600, 900] {
+        let f = 2.0_f64.powi(exponent);
+        for n in [1, 3, 20] {
+            let mut random = Random::new(n as u64);
+            let (value, tangent) = (random_complex(&mut random, n, n), random_complex(&mut random, n, n));
+            let identity = DMatrix::from_diagonal_element(n, n, C64::new(n as f64, 1.0));
+            let a = |f: f64| {
+                (&value + &identity).zip_map(&tangent, |x, t| {
+                    D::new(Dual::new(f * x.re, [f * t.re]), Dual::new(f * x.im, [f * t.im]))
+                })
+            };
+            let close = |x: &DMatrix<D>, y: &DMatrix<D>, f: f64| {
+                let size = y.iter().fold(0.0_f64, |m, y| m.max(y.re.eps[0].abs()));
+                x.iter().zip(y.iter()).all(|(x, y)| {
+                    (x.re.value * f - y.re.value).abs() < 1e-10 * y.re.value.abs().max(1.0)
+                        && (x.re.eps[0] * f - y.re.eps[0]).abs() < 1e-10 * size.max(1.0)
+                        && (x.im.eps[0] * f - y.im.eps[0]).abs() < 1e-10 * size.max(1.0)
+                })
+            };
+            let inverse = |f: f64| LU::new(a(f)).unwrap().inverse().unwrap();
+            assert!(close(&inverse(f), &inverse(1.0), f), "2^{exponent}, order {n}: inverse");
+            for (side, uplo) in [(Side::Left, Uplo::Lower), (Side::Right, Uplo::Upper)] {
+                let solve = |f: f64| {
+                    let mut x = DMatrix::<D>::identity(n, n);
+                    let one = D::new(Dual::constant(1.0), Dual::constant(0.0));
+                    D::trsm(side, uplo, Trans::NoTrans, Diag::NonUnit, one, a(f).as_view(), x.as_view_mut())
+                        .unwrap();
+                    x
+                };
+                assert!(close(&solve(f), &solve(1.0), f), "2^{exponent}, order {n}: {side:?}");
+            }
+        }
+    }
 }

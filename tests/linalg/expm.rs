@@ -118,6 +118,43 @@ fn third_order() {
     }
 }
 
+/// Third and fourth derivatives at nilpotent matrices, whose powers say nothing about products such as A E A F A: the
+/// corner of the exponential of a block matrix is the k-th derivative in one direction, over k!.
+#[test]
+fn high_order_at_nilpotent_matrices() {
+    type D4 = Dual<Dual<Dual<Dual<f64, 1>, 1>, 1>, 1>;
+    for (n, size) in [(2, 0.0), (2, 1e-3), (2, 0.7), (2, 30.0), (3, 0.7), (3, 5.0)] {
+        let a = DMatrix::from_fn(n, n, |i, j| if i + 1 == j { size } else { 0.0 });
+        let e = Random::new(5).matrix(n, n);
+        let zero = Dual::<f64, 1>::constant(0.0);
+        let z2 = Dual::constant(zero);
+        let t = |x: f64, e: f64| {
+            let first = Dual::new(Dual::new(x, [e]), [Dual::constant(e)]);
+            let third = Dual::new(first, [Dual::new(Dual::constant(e), [zero])]);
+            D4::new(third, [Dual::new(Dual::new(Dual::constant(e), [zero]), [z2])])
+        };
+        let found = expm(&a.zip_map(&e, t)).unwrap();
+        let mut block = DMatrix::zeros(5 * n, 5 * n);
+        for k in 0..5 {
+            block.view_mut((k * n, k * n), (n, n)).copy_from(&a);
+        }
+        for k in 0..4 {
+            block.view_mut((k * n, (k + 1) * n), (n, n)).copy_from(&e);
+        }
+        let exact = expm(&block).unwrap();
+        let what = format!("order {n} times {size}");
+        let third = part(&found, |x| x.value.eps[0].eps[0].eps[0]);
+        assert_close(&third, &(exact.view((0, 3 * n), (n, n)) * 6.0), 1e-12, &what);
+        let fourth = part(&found, |x| x.eps[0].eps[0].eps[0].eps[0]);
+        assert_close(&fourth, &(exact.view((0, 4 * n), (n, n)) * 24.0), 1e-11, &what);
+        // A pushforward is one order more than the scalar has.
+        let second = a.zip_map(&e, |x, e| H::new(x, [e], [e], [[0.0]]));
+        let direction = e.map(H::constant);
+        let push = Exponential::new(&second).unwrap().pushforward(&direction).unwrap();
+        assert_close(&part(&push, |x| x.eps12[0][0]), &third, 1e-12, &what);
+    }
+}
+
 /// exp(P A Pᵀ) = P exp(A) Pᵀ with tangents, for matrices whose zeros make balancing interchange in an order that
 /// matters.
 #[test]
@@ -180,9 +217,11 @@ fn nilpotent() {
         let a = DMatrix::from_row_slice(2, 2, &[0.0, b, 0.0, 0.0]);
         let e = DMatrix::from_row_slice(2, 2, &[0.3, -0.7, 0.9, 0.4]);
         assert_eq!(expm(&a).unwrap(), DMatrix::identity(2, 2) + &a);
-        let exact = &e + (&a * &e + &e * &a) / 2.0 + &a * &e * &a / 6.0;
-        for (x, y) in derivative(&a, &e).iter().zip(exact.iter()) {
-            assert!((x - y).abs() <= 4e-16 * y.abs(), "b = {b:e}: {x:e} for {y:e}");
+        let exact = |e: &DMatrix<f64>| e + (&a * e + e * &a) / 2.0 + &a * e * &a / 6.0;
+        // The terms cancel in one entry, so that they are the measure, not their sum.
+        let (exact, size) = (exact(&e), exact(&e.abs()));
+        for ((x, y), size) in derivative(&a, &e).iter().zip(exact.iter()).zip(size.iter()) {
+            assert!((x - y).abs() <= 4e-16 * size, "b = {b:e}: {x:e} for {y:e}");
         }
     }
     let a = DMatrix::from_row_slice(2, 2, &[0.0, f64::MAX, 0.0, 0.0]);

@@ -157,6 +157,38 @@ fn third_derivative_of_a_determinant() {
     assert!((det.eps[0].eps[0].eps[0] - exact).abs() < 1e-14 * exact.abs());
 }
 
+/// Derivatives of order three where more than one pivot is zero, roundoff or tiny: none may be divided by.
+#[test]
+fn third_derivative_at_low_rank() {
+    type D3 = Dual<Dual<Dual<f64, 1>, 1>, 1>;
+    for (seed, noise) in [0.0, 1e-300, 1e-18, 1e-12, 1e-7, 1e-4].into_iter().enumerate() {
+        for n in [4, 5] {
+            for rank in 0..=n {
+                let mut random = Random::new(seed as u64);
+                let a = random.matrix(n, rank) * random.matrix(rank, n) + random.matrix(n, n) * noise;
+                let parts = [(); 7].map(|()| random.matrix(n, n));
+                let duals = DMatrix::from_fn(n, n, |i, j| {
+                    let [e, f, g, ef, eg, fg, efg] = parts.each_ref().map(|p| p[(i, j)]);
+                    let first = Dual::new(Dual::new(a[(i, j)], [e]), [Dual::new(f, [ef])]);
+                    D3::new(first, [Dual::new(Dual::new(g, [eg]), [Dual::new(fg, [efg])])])
+                });
+                let det = LU::new(duals.clone()).unwrap().determinant();
+                let exact = expanded(&duals);
+                let second = |x: D3| x.value.eps[0].eps[0];
+                let third = |x: D3| x.eps[0].eps[0].eps[0];
+                for order in [second, third] {
+                    let (found, exact) = (order(det), order(exact));
+                    let what = format!("n = {n}, rank {rank}, noise {noise}");
+                    assert!(
+                        (found - exact).abs() < 1e-10 * exact.abs().max(1.0),
+                        "{what}: {found} for {exact}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 /// Large and small pivots in turns: the product is in range, its parts would not be.
 #[test]
 fn determinant_range() {

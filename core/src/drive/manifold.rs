@@ -2,7 +2,8 @@
 //!
 //! A rotation has three degrees of freedom and four or nine numbers. Its derivative is taken with respect to a
 //! rotation vector δ that acts on the right, `R(δ) = R exp([δ]ₓ)`, at δ = 0: exact at every rotation, the identity
-//! included, where a parametrisation by an angle and an axis breaks down.
+//! included, where a parametrisation by an angle and an axis breaks down. [`exp_so3`](crate::exp_so3) and
+//! [`log_so3`](crate::log_so3) are the maps between δ and rotations.
 
 use nalgebra::{Isometry3, Quaternion, Rotation3, Translation3, Unit, UnitQuaternion, Vector3};
 
@@ -11,7 +12,8 @@ use crate::{Dual, Real};
 /// The rotation `q exp(δ)` with the three components of δ as lanes 0, 1, 2 (further lanes are zero): δ turns in the
 /// frame that `q` maps from, by the right-hand rule.
 ///
-/// The tangent is `q (0, δ/2)`, exact in first order.
+/// The tangent is `q (0, δ/2)`, exact in first order. Take logarithms of rotations by [`log_so3`](crate::log_so3):
+/// nalgebra's `scaled_axis` loses all tangents at the identity, where residuals vanish.
 ///
 /// ```
 /// use dualpack_core::seed_so3;

@@ -2,14 +2,21 @@
 //!
 //! From the factors `P A = L U` it is the product of the pivots, and its derivatives follow by the product rule: the
 //! last pivot is never divided by, so that this holds for a last pivot that is zero. A pivot that is tiny before the
-//! last one spoils the tangents of the pivots after it, by as much as it is small. Complete pivoting puts all tiny ones
-//! last, where what has been divided by them is multiplied by them again; a block of exact zeros that is left needs no
-//! division at all.
+//! last one spoils the tangents of the pivots after it, by as much as it is small. Then no pivot may be divided by at
+//! all: with the factors `P A Q = L D U` of the values alone, by complete pivoting, `L` and `U` unit triangular,
+//!
+//! ```text
+//! det A = ± det(D + T)        T = L⁻¹ P dA Q U⁻¹
+//!       = ± Σ_I  Π_(i ∉ I) d_i  det(T_II)
+//! ```
+//!
+//! with all tangents of `A` in `dA`. The sum is over the subsets of at most as many indices as the scalar has orders,
+//! since the product of more infinitesimals vanishes. It is exact at any rank.
 
 use dualpack_core::Real;
-use nalgebra::{DMatrixView, DMatrixViewMut};
+use nalgebra::{DMatrixView, DMatrixViewMut, convert};
 
-use crate::function::pade::modulus;
+use crate::function::pade::{exponent, modulus};
 use crate::lapack::Lapack;
 use crate::scalar::BaseOf;
 
@@ -26,9 +33,17 @@ pub(crate) fn loses_digits<T: Lapack>(lu: &DMatrixView<'_, T>) -> bool {
     }
     let pivots = || (0..n).map(|i| modulus(lu[(i, i)]));
     let largest = pivots().fold(0.0, f64::max);
-    let threshold = if size_of::<BaseOf<T>>() == 4 { 2.0_f64.powi(-12) } else { 2.0_f64.powi(-26) };
+    // What is lost is the ratio in the first two derivatives, its square in the third, ...
+    let threshold = match (size_of::<BaseOf<T>>() == 4, <T::RealField as Real>::ORDER) {
+        (true, 1 | 2) => 2.0_f64.powi(-8),
+        (true, _) => 2.0_f64.powi(-6),
+        (false, 1 | 2) => 2.0_f64.powi(-16),
+        (false, _) => 2.0_f64.powi(-10),
+    };
+    // Tangents are divided by powers of pivots, which may overflow.
+    let tiny = if size_of::<BaseOf<T>>() == 4 { 2.0_f64.powi(-20) } else { 2.0_f64.powi(-200) };
     // The last pivot may be anything.
-    pivots().take(n.saturating_sub(1)).any(|pivot| pivot <= threshold * largest)
+    pivots().take(n.saturating_sub(1)).any(|pivot| pivot <= (threshold * largest).max(tiny))
 }
 
 /// `Π x(i)`, large and small factors in turns: it overflows or underflows on the way only if it does in the end, or
@@ -50,13 +65,14 @@ pub(crate) fn product<T: Lapack>(n: usize, x: impl Fn(usize) -> T) -> T {
     }
 }
 
-/// The determinant with all its derivatives, by expansion up to order 3, else by elimination with complete pivoting, in
-/// place. Pivots are chosen by values.
+/// The determinant with all its derivatives, by expansion up to order 3, else by that of `D + T`, in place. Its
+/// innermost value is only roughly right.
 pub(crate) fn complete<T: Lapack>(mut a: DMatrixViewMut<'_, T>) -> T {
     let n = a.nrows();
     if n <= 3 {
-        return expand(&a.as_view(), 0, 0);
+        return expand(n, &|i, j| a[(i, j)], 0, 0);
     }
+    let constant = |x: T| T::zero().with_value_of(x);
     let mut odd = false;
     let mut rank = n;
     for k in 0..n {
@@ -66,43 +82,111 @@ pub(crate) fn complete<T: Lapack>(mut a: DMatrixViewMut<'_, T>) -> T {
                 (at, largest) = ((i, j), modulus(a[(i, j)]));
             }
         }
-        if largest < f64::MIN_POSITIVE {
+        if largest == 0.0 {
             rank = k;
             break;
         }
         odd ^= (at.0 != k) ^ (at.1 != k);
         a.swap_rows(k, at.0);
         a.swap_columns(k, at.1);
+        let pivot = constant(a[(k, k)]);
         for i in k + 1..n {
-            let factor = a[(i, k)] / a[(k, k)];
-            for j in k + 1..n {
+            // At most one in absolute value, however tiny the pivot is.
+            let factor = constant(a[(i, k)]).divided_by(pivot);
+            for j in 0..n {
                 let x = a[(k, j)];
+                a[(i, j)] -= factor * x;
+            }
+            a[(i, k)] = a[(i, k)].with_value_of(T::zero());
+        }
+    }
+    for k in 0..rank {
+        let pivot = constant(a[(k, k)]);
+        for j in k + 1..n {
+            let factor = constant(a[(k, j)]).divided_by(pivot);
+            for i in 0..n {
+                let x = a[(i, k)];
                 a[(i, j)] -= factor * x;
             }
         }
     }
-    let pivots = product(rank, |i| a[(i, i)]);
-    let left = n - rank;
-    // A product of more infinitesimals than the scalar has orders vanishes.
-    let rest = if left > <T::RealField as Real>::ORDER {
-        T::zero()
-    } else {
-        expand(&a.view((rank, rank), (left, left)).as_view(), 0, 0)
-    };
-    if odd { -(pivots * rest) } else { pivots * rest }
+    let mut sum = Subsets { a: a.as_view(), sum: T::zero() };
+    sum.visit(0, Scaled { x: T::one(), exponent: 0 }, &mut [0; ORDERS], 0);
+    if odd { -sum.sum } else { sum.sum }
 }
 
-/// The minor of the rows from `row` on and the columns that are not in the set `used`, by expansion along `row`: no
-/// division, for the few rows that are left.
-fn expand<T: Lapack>(a: &DMatrixView<'_, T>, row: usize, used: u32) -> T {
-    let n = a.nrows();
+/// The highest order of derivatives that is computed: that of numbers nested as deep as anybody will.
+const ORDERS: usize = 16;
+
+/// `x 2^exponent`, where `x` stays clear of overflow and underflow.
+#[derive(Clone, Copy)]
+struct Scaled<T> {
+    x: T,
+    exponent: i64,
+}
+
+impl<T: Lapack> Scaled<T> {
+    fn times(self, factor: T) -> Self {
+        let size = modulus(factor);
+        if size == 0.0 {
+            return Scaled { x: T::zero(), exponent: 0 };
+        }
+        let e = i64::from(exponent(size));
+        let x = self.x * scaled(factor, -e);
+        let f = i64::from(exponent(modulus(x)));
+        Scaled { x: scaled(x, -f), exponent: self.exponent + e + f }
+    }
+}
+
+/// `x 2^e`, in steps that an `f32` can hold.
+fn scaled<T: Lapack>(mut x: T, mut e: i64) -> T {
+    // Beyond this everything has overflowed or vanished.
+    e = e.clamp(-5000, 5000);
+    while e != 0 {
+        let step = e.clamp(-100, 100);
+        x = x.times(convert(2.0_f64.powi(step as i32)));
+        e -= step;
+    }
+    x
+}
+
+/// The sum over subsets, where `D` and `T` are the values and the tangents of one matrix.
+struct Subsets<'a, T: Lapack> {
+    a: DMatrixView<'a, T>,
+    sum: T,
+}
+
+impl<T: Lapack> Subsets<'_, T> {
+    /// All ways to choose among the indices from `i` on, after `size` chosen ones; `product` is that of the others.
+    fn visit(&mut self, i: usize, product: Scaled<T>, chosen: &mut [usize; ORDERS], size: usize) {
+        if modulus(product.x) == 0.0 {
+            return;
+        }
+        if i == self.a.nrows() {
+            let a = &self.a;
+            let tangents = |r: usize, c: usize| a[(chosen[r], chosen[c])].with_value_of(T::zero());
+            self.sum += scaled(product.x * expand(size, &tangents, 0, 0), product.exponent);
+            return;
+        }
+        let value = T::zero().with_value_of(self.a[(i, i)]);
+        self.visit(i + 1, product.times(value), chosen, size);
+        if size < <T::RealField as Real>::ORDER.min(ORDERS) {
+            chosen[size] = i;
+            self.visit(i + 1, product, chosen, size + 1);
+        }
+    }
+}
+
+/// The minor of the rows from `row` on and the columns that are not in the set `used`, of the n x n matrix with the
+/// entries `a(i, j)`, by expansion along `row`: no division, for the few rows that are left.
+fn expand<T: Lapack>(n: usize, a: &impl Fn(usize, usize) -> T, row: usize, used: u32) -> T {
     if row == n {
         return T::one();
     }
     let mut sum = T::zero();
     let mut odd = false;
     for j in (0..n).filter(|j| used & (1 << j) == 0) {
-        let term = a[(row, j)] * expand(a, row + 1, used | 1 << j);
+        let term = a(row, j) * expand(n, a, row + 1, used | 1 << j);
         sum = if odd { sum - term } else { sum + term };
         odd = !odd;
     }

@@ -166,14 +166,14 @@ impl<'a, P: Lapack> Planes<'a, P> {
         // No power that is formed may overflow: an enormous norm is scaled down first.
         let excess = (exponent(norm(&self.a)) - limit).max(0) as usize;
         shrink(&mut self.a, excess);
-        let size = norm(&self.a);
-        let mut powers = Powers::new(size, roundoff);
+        // Lanes, and a pushforward, are one order above the planes.
+        let mut powers = Powers::new(norm(&self.a), roundoff, <P::RealField as Real>::ORDER + 1);
         let last = ladder.len() - 1;
         // The first degree that will do without squaring, given bounds on the powers that are not formed.
         let suffices = |planes: &Self, powers: &Powers, degrees: std::ops::Range<usize>| {
             let fits = |rung: &&Rung| {
                 let m = rung.degree;
-                size <= rung.norm
+                powers.are_small(rung, 0)
                     || (powers.mean(m) <= rung.mean
                         && powers.suffice(m, 0)
                         && planes.correction(m, 0, powers) == 0)
@@ -195,9 +195,10 @@ impl<'a, P: Lapack> Planes<'a, P> {
         if let Some(choice) = suffices(self, &powers, 0..last) {
             return Ok(choice);
         }
-        let Rung { degree, mean, norm: safe } = ladder[last];
+        let rung = &ladder[last];
+        let Rung { degree, mean, .. } = *rung;
         let mut s = 0;
-        if size > safe {
+        if !powers.are_small(rung, 0) {
             if powers.mean(degree) > mean {
                 // Two more powers may tell that fewer squarings will do.
                 let spare = &mut self.spare;
@@ -210,10 +211,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
             }
             s = (powers.mean(degree) / mean).log2().ceil().max(0.0) as usize;
             s += self.correction(degree, s, &powers);
-            while size * 2.0_f64.powi(-(s as i32)) > safe
-                && !powers.suffice(degree, s)
-                && s < 2 * limit as usize
-            {
+            while !powers.are_small(rung, s) && !powers.suffice(degree, s) && s < 2 * limit as usize {
                 s += 1;
             }
         }
@@ -337,7 +335,7 @@ fn divided_difference<P: Lapack>(x: P, y: P) -> P {
         // (1 − e⁻ᵍ) / g = 1 − g/2 (1 − g/3 (1 − ...)): the next factor is below the unit roundoff.
         (2..=16).rev().fold(P::one(), |sum, k| P::one() - gap / convert::<f64, P>(f64::from(k)) * sum)
     } else {
-        (P::one() - (-gap).exp()) / gap
+        (P::one() - (-gap).exp()).divided_by(gap)
     };
     // The exponential may overflow where its product with a small ratio does not.
     (large * half).exp() * ratio * (large * half).exp()
@@ -383,7 +381,7 @@ pub(crate) fn norm<P: Lapack>(a: &Matrix<P, Dyn, Dyn, impl RawStorage<P, Dyn, Dy
 }
 
 /// The exponent of the power of two at or below a positive number; 0 for 0.
-fn exponent(x: f64) -> i32 {
+pub(crate) fn exponent(x: f64) -> i32 {
     if x == 0.0 { 0 } else { x.log2().floor().min(1023.0) as i32 }
 }
 

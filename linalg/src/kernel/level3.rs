@@ -4,6 +4,7 @@
 use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 use super::dispatch;
+use crate::routine::quotient;
 
 /// Order of the diagonal blocks.
 pub(crate) const BLOCK: usize = 16;
@@ -196,10 +197,16 @@ pub(crate) fn product<T: Number>(
     unsafe { product_any(places, Sizes { m, n, k }, alpha) }
 }
 
+/// `x / by`
+#[inline(always)]
+fn divide<T: Number>(x: T, by: T) -> T {
+    quotient(x, by, |part| nalgebra::try_convert(part).unwrap_or(f64::NAN))
+}
+
 /// `1 / t`, unless that has lost digits or is no number: then divisions stay divisions.
 #[inline(always)]
 fn reciprocal<T: Number>(t: T) -> Option<T> {
-    let r = T::one() / t;
+    let r = divide(T::one(), t);
     let eps =
         nalgebra::convert::<f64, T::RealField>(if size_of::<T::RealField>() == 4 { 5e-7 } else { 1e-15 });
     ((t * r - T::one()).norm1() <= eps).then_some(r)
@@ -230,7 +237,7 @@ unsafe fn right_rows<T: Number, const W: usize, const FUSED: bool>(
             }
             y = match inverses[j] {
                 Some(r) => y.map(|y| y * r),
-                None => y.map(|y| y / t[j][j]),
+                None => y.map(|y| divide(y, t[j][j])),
             };
             x[j] = y;
             b.set_column(i, j, y);
@@ -305,7 +312,7 @@ unsafe fn left_columns<T: Number, const W: usize, const FUSED: bool>(
             }
             x[i] = match inverses[i] {
                 Some(r) => y.map(|y| y * r),
-                None => y.map(|y| y / t[i][i]),
+                None => y.map(|y| divide(y, t[i][i])),
             };
         }
         for s in 0..W {

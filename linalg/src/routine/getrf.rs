@@ -122,7 +122,7 @@ fn eliminate<P: Lapack>(
             let x = d.column_mut(lane, j);
             let (pivot, du) = (lu[(j, j)], x[j]);
             for i in j + 1..m {
-                x[i] = (x[i] - lu[(i, j)] * du) / pivot;
+                x[i] = (x[i] - lu[(i, j)] * du).divided_by(pivot);
             }
         }
     }

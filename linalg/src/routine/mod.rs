@@ -36,6 +36,7 @@ pub use trtrs::Trtrs;
 pub(crate) use gebal::Similarity;
 pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward};
 pub(crate) use getrs::solve as lu_solve;
+pub(crate) use parts::quotient;
 pub(crate) use potrf::{blocked_scratch, pushforward_blocked};
 
 /// Writes the implementations for the four scalars that LAPACK computes with.

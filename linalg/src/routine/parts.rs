@@ -1,6 +1,7 @@
 //! A scalar as a whole, value and all tangents at every level.
 
-use nalgebra::ComplexField;
+use dualpack_core::Real;
+use nalgebra::{ComplexField, convert, try_convert};
 
 use crate::routine::native;
 use crate::scalar::{BaseOf, Scalar, TangentBatch};
@@ -19,6 +20,33 @@ pub trait Parts: Scalar {
 
     /// This number with the innermost value of another one.
     fn with_value_of(self, other: Self) -> Self;
+
+    /// The quotient. A complex one neither overflows nor vanishes on the way, as `/` does where the square of the
+    /// divisor is out of range.
+    #[inline]
+    fn divided_by(self, by: Self) -> Self {
+        quotient(self, by, |part| try_convert(part.base()).unwrap_or(f64::NAN))
+    }
+}
+
+/// `x / by`, where `float` is the innermost value of a real or imaginary part. Of complex numbers the divisor is scaled
+/// first, by a power of two, so that its square is in range.
+#[inline(always)]
+pub(crate) fn quotient<T: ComplexField + Copy>(x: T, by: T, float: impl Fn(T::RealField) -> f64) -> T {
+    if size_of::<T>() == size_of::<T::RealField>() {
+        return x / by;
+    }
+    let size = float(by.real()).abs().max(float(by.imaginary()).abs());
+    // Where nothing can happen, nothing is done.
+    if (1e-15..1e15).contains(&size) || !(size > 0.0 && size.is_finite()) {
+        return x / by;
+    }
+    // The divisor becomes about 1/4, so that the numerator cannot overflow either; in two steps, since the factor itself
+    // may be out of range.
+    let e = -(size.log2().floor() as i32) - 2;
+    let [first, second] = [e / 2, e - e / 2].map(|e| convert::<f64, T::RealField>(2.0_f64.powi(e)));
+    let scaled = |x: T| x.scale(first.clone()).scale(second.clone());
+    scaled(x / scaled(by))
 }
 
 native!(Parts {
