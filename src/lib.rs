@@ -11,7 +11,7 @@
 //! | a direction | J v, H v, vᵀ H v | [`jvp`], [`hvp`], [`vhv`] |
 //! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`SparseJacobian`], [`SeparableHessian`], [`SparseHessian`]; only the structure: [`jacobian_pattern`] |
 //! | a linear solve, a factorization, a matrix exponential inside f | its derivative | [`Cholesky`], [`LU`], [`expm`], or [`Lapack`]'s routines |
-//! | a root, fixed point or minimum found by a solver | its derivative in the parameters | [`implicit`], [`fixed_point`], [`argmin`] |
+//! | a root, fixed point or minimum found by a solver | its derivative in the parameters | [`implicit`], [`fixed_point`], [`argmin`](fn@argmin) |
 //! | rotations, rigid motions | derivatives along the manifold | [`seed_so3`], [`seed_se3`], [`exp_so3`], [`log_so3`] |
 //! | a function that only its author can differentiate | a rule for it | [`lift1`], [`lift2`], [`lift_n`], [`lift_taylor`] |
 //!
@@ -107,13 +107,14 @@ pub use dualpack_core::{
     SecondOrder, Seeded, SeparableHessian, Shape, SparseHessian, SparseJacobian, Stopped, Tracer, Values,
     assert_dual_eq, chunk, derivative, derivative_into, detach, directional, exp_so3, extract, gradient,
     gradient_into, hessian, hessian_into, hessian_pattern, hvp, hvp_into, jacobian, jacobian_blocks,
-    jacobian_inplace, jacobian_into, jacobian_pattern, jvp, jvp_batch, jvp_into, laplacian, laplacian_into,
-    lift_n, lift_taylor, lift1, lift2, limits, linearize, log_so3, logsumexp, nalgebra, norm, nth_derivative,
-    partial_hessian, second_derivative, second_derivative_into, seed, seed_rotation, seed_se3, seed_so3,
-    try_derivative, try_derivative_into, try_directional, try_gradient, try_gradient_into, try_hessian,
-    try_hessian_into, try_hvp, try_hvp_into, try_jacobian, try_jacobian_blocks, try_jacobian_inplace,
-    try_jacobian_into, try_jvp, try_jvp_batch, try_jvp_into, try_laplacian, try_laplacian_into,
-    try_nth_derivative, try_partial_hessian, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
+    jacobian_inplace, jacobian_into, jacobian_pattern, jvp, jvp_batch, jvp_batch_into, jvp_into, laplacian,
+    laplacian_into, lift_n, lift_taylor, lift1, lift2, limits, linearize, log_so3, logsumexp, nalgebra, norm,
+    nth_derivative, partial_hessian, partial_hessian_into, second_derivative, second_derivative_into, seed,
+    seed_rotation, seed_se3, seed_so3, try_derivative, try_derivative_into, try_directional, try_gradient,
+    try_gradient_into, try_hessian, try_hessian_into, try_hvp, try_hvp_into, try_jacobian,
+    try_jacobian_blocks, try_jacobian_inplace, try_jacobian_into, try_jvp, try_jvp_batch, try_jvp_batch_into,
+    try_jvp_into, try_laplacian, try_laplacian_into, try_nth_derivative, try_partial_hessian,
+    try_partial_hessian_into, try_second_derivative, try_second_derivative_into, try_vhv, vhv,
 };
 #[cfg(feature = "rayon")]
 pub use dualpack_core::{

@@ -109,8 +109,8 @@ pub use drive::jacobian::{Jacobian, jacobian, jacobian_into, try_jacobian, try_j
 #[cfg(feature = "alloc")]
 pub use drive::jacobian::{jacobian_inplace, try_jacobian_inplace};
 pub use drive::jvp::{
-    Linearized, directional, jvp, jvp_batch, jvp_into, linearize, try_directional, try_jvp, try_jvp_batch,
-    try_jvp_into,
+    Linearized, directional, jvp, jvp_batch, jvp_batch_into, jvp_into, linearize, try_directional, try_jvp,
+    try_jvp_batch, try_jvp_batch_into, try_jvp_into,
 };
 pub use drive::manifold::{seed_rotation, seed_se3, seed_so3};
 pub use drive::nth::{Nest, Order, nth_derivative, try_nth_derivative};
@@ -120,8 +120,8 @@ pub use drive::parallel::{
 };
 pub use drive::point::{At, BLOCK, Chunk, Chunked, DimOf, Filled, LANES, Point, Seeded, Shape};
 pub use drive::products::{
-    hvp, hvp_into, laplacian, laplacian_into, partial_hessian, try_hvp, try_hvp_into, try_laplacian,
-    try_laplacian_into, try_partial_hessian, try_vhv, vhv,
+    hvp, hvp_into, laplacian, laplacian_into, partial_hessian, partial_hessian_into, try_hvp, try_hvp_into,
+    try_laplacian, try_laplacian_into, try_partial_hessian, try_partial_hessian_into, try_vhv, vhv,
 };
 pub use drive::progress::Stopped;
 pub use drive::values::Values;

@@ -2,9 +2,10 @@
 
 use dualpack::nalgebra::{DMatrix, DVector, dmatrix, matrix, vector};
 use dualpack::{
-    Chunk, Dual, Real, directional, gradient, hessian, hvp, hvp_into, jacobian, jvp, jvp_batch, jvp_into,
-    laplacian, laplacian_into, linearize, nth_derivative, partial_hessian, try_directional, try_hvp, try_jvp,
-    try_jvp_batch, try_laplacian, try_nth_derivative, try_partial_hessian, try_vhv, vhv,
+    Chunk, Dual, HyperDual, Real, directional, gradient, hessian, hvp, hvp_into, jacobian, jvp, jvp_batch,
+    jvp_batch_into, jvp_into, laplacian, laplacian_into, linearize, nth_derivative, partial_hessian,
+    partial_hessian_into, try_directional, try_hvp, try_jvp, try_jvp_batch, try_jvp_batch_into,
+    try_laplacian, try_nth_derivative, try_partial_hessian, try_partial_hessian_into, try_vhv, vhv,
 };
 
 /// Every pair of inputs meets.
@@ -80,6 +81,12 @@ fn the_mixed_block_is_a_block_of_the_hessian() {
         let (value1, gx, gy, mixed) = partial_hessian(|x, y| mixing(&[x, y].concat()), x, y);
         assert_eq!(value1.to_bits(), value.to_bits());
         near_all(&both(&gx, &gy), &g);
+        let (mut gx1, mut gy1, mut mixed1) = (vec![f64::NAN; m], vec![f64::NAN; n], DMatrix::zeros(m, n));
+        let f = |x: &[HyperDual<f64, 8, 4>], y: &[_]| mixing(&[x, y].concat());
+        assert_eq!(partial_hessian_into(f, x, y, &mut gx1, &mut gy1, &mut mixed1), value);
+        assert_eq!((&gx1, &gy1, mixed1.as_slice()), (&gx, &gy, mixed.as_slice()));
+        let e = try_partial_hessian_into(|_, _| Err(5), x, y, &mut gx1, &mut gy1, &mut mixed1);
+        assert_eq!(e, Err(5));
         assert_eq!(mixed.shape(), (m, n));
         near_all(mixed.as_slice(), h.view((0, m), (m, n)).clone_owned().as_slice());
     }
@@ -114,6 +121,11 @@ fn pushforwards_are_products_with_the_jacobian() {
             near_all(batch.as_slice(), (&j * &directions).as_slice());
             let (_, narrow) = jvp_batch(waves, Chunk::<3>::of(&x), &directions);
             assert_eq!(narrow, batch);
+            let (mut y5, mut batch5) = ([f64::NAN; 4], DMatrix::from_element(4, k, f64::NAN));
+            jvp_batch_into(waves, &x, &directions, &mut y5, &mut batch5);
+            assert_eq!((&y5[..], batch5.as_slice()), (&y[..], batch.as_slice()));
+            let e = try_jvp_batch_into(|_| Err::<[_; 4], _>(5), &x, &directions, &mut y5, &mut batch5);
+            assert_eq!(e, Err(5));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The gradient of a function of many variables, a chunk of lanes at a time.
 
 use core::borrow::BorrowMut;
+use core::fmt;
 
 use num_traits::Zero;
 
@@ -100,6 +101,19 @@ pub fn try_gradient_into<P: At, E>(
 /// A panic in the function, or an error, leaves the work space usable.
 pub struct Gradient<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar> = <X as Point>::First> {
     seeded: X::Owned<S>,
+}
+
+impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Clone for Gradient<X, S> {
+    fn clone(&self) -> Self {
+        Self { seeded: self.seeded.clone() }
+    }
+}
+
+impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> fmt::Debug for Gradient<X, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shape = view::<X, S>(&self.seeded).shape();
+        f.debug_struct("Gradient").field("shape", &shape).finish_non_exhaustive()
+    }
 }
 
 impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Gradient<X, S> {

@@ -1,6 +1,7 @@
 //! The Hessian of a function of many variables, by blocks of second derivatives.
 
 use core::borrow::BorrowMut;
+use core::fmt;
 use core::ops::{ControlFlow, Range};
 
 use nalgebra::allocator::Allocator;
@@ -116,6 +117,19 @@ pub fn try_hessian_into<P: At, R: Dim, C: Dim, B: StorageMut<P::Scalar, R, C>, E
 /// A panic in the function, or an error, leaves the work space usable.
 pub struct Hessian<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar> = <X as Point>::Second> {
     seeded: X::Owned<S>,
+}
+
+impl<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar>> Clone for Hessian<X, S> {
+    fn clone(&self) -> Self {
+        Self { seeded: self.seeded.clone() }
+    }
+}
+
+impl<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar>> fmt::Debug for Hessian<X, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shape = view::<X, S>(&self.seeded).shape();
+        f.debug_struct("Hessian").field("shape", &shape).finish_non_exhaustive()
+    }
 }
 
 impl<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar>> Hessian<X, S> {

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use nalgebra::allocator::Allocator;
@@ -130,6 +131,23 @@ pub struct Jacobian<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar> = <X as 
     seeded: X::Owned<S>,
     #[cfg(feature = "alloc")]
     values: Vec<S>,
+}
+
+impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Clone for Jacobian<X, S> {
+    fn clone(&self) -> Self {
+        Self {
+            seeded: self.seeded.clone(),
+            #[cfg(feature = "alloc")]
+            values: self.values.clone(),
+        }
+    }
+}
+
+impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> fmt::Debug for Jacobian<X, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shape = view::<X, S>(&self.seeded).shape();
+        f.debug_struct("Jacobian").field("shape", &shape).finish_non_exhaustive()
+    }
 }
 
 impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Jacobian<X, S> {

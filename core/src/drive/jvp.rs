@@ -1,10 +1,13 @@
 //! Derivatives along given directions.
 
+use core::ops::Range;
+
 use nalgebra::allocator::Allocator;
-use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, Storage};
+use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, Storage, StorageMut};
 
 use super::certain;
 use super::derivative::fill_with;
+use super::jacobian::columns;
 use super::point::{At, Point, Seeded, expect_len, expect_shape, slots, view};
 use super::values::Values;
 use crate::seed::{FirstOrder, chunk};
@@ -174,29 +177,89 @@ pub fn try_jvp_batch<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B: Sto
 where
     DefaultAllocator: Allocator<Y::Dim, K>,
 {
+    let k = directions.shape_generic().1;
+    let mut tangents = None;
+    let y = batch(x, directions, |x, lanes| {
+        let y = f(x)?;
+        let out = tangents.get_or_insert_with(|| OMatrix::zeros_generic(y.dim(), k));
+        expect_len("the result of a later pass", y.values().len(), out.nrows());
+        columns(out, y.values(), lanes);
+        Ok(y.map_values(|y| y.inner()))
+    })?;
+    Ok((y, tangents.expect("there was a pass")))
+}
+
+/// [`jvp_batch`] into the caller's buffers: the values into `y`, the `m x k` tangents into any nalgebra matrix or view.
+///
+/// # Panics
+/// If the directions do not have `n` rows, the function does not return `y.len()` values, or `tangents` is not
+/// `y.len() x k`.
+#[inline]
+#[track_caller]
+pub fn jvp_batch_into<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B, M: Dim, L: Dim, O>(
+    mut f: impl FnMut(&Seeded<P, P::First>) -> Y,
+    x: P,
+    directions: &Matrix<P::Scalar, R, K, B>,
+    y: &mut [P::Scalar],
+    tangents: &mut Matrix<P::Scalar, M, L, O>,
+) where
+    B: Storage<P::Scalar, R, K>,
+    O: StorageMut<P::Scalar, M, L>,
+{
+    certain(try_jvp_batch_into(|x| Ok(f(x)), x, directions, y, tangents));
+}
+
+/// [`jvp_batch_into`] of a function that may fail: its error comes out unchanged.
+///
+/// # Panics
+/// As [`jvp_batch_into`].
+#[inline]
+#[track_caller]
+pub fn try_jvp_batch_into<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B, M: Dim, L: Dim, O, E>(
+    mut f: impl FnMut(&Seeded<P, P::First>) -> Result<Y, E>,
+    x: P,
+    directions: &Matrix<P::Scalar, R, K, B>,
+    y: &mut [P::Scalar],
+    tangents: &mut Matrix<P::Scalar, M, L, O>,
+) -> Result<(), E>
+where
+    B: Storage<P::Scalar, R, K>,
+    O: StorageMut<P::Scalar, M, L>,
+{
+    expect_shape("the matrix of tangents", tangents.shape(), (y.len(), directions.ncols()));
+    batch(x, directions, |x, lanes| {
+        let out = f(x)?;
+        fill_with(y, out.values(), |y| y.inner());
+        columns(tangents, out.values(), lanes);
+        Ok(())
+    })
+}
+
+/// All chunks of directions in turn, with as many lanes of the number as there are left.
+#[inline]
+#[track_caller]
+fn batch<P: At, R: Dim, K: Dim, B: Storage<P::Scalar, R, K>, Y, E>(
+    x: P,
+    directions: &Matrix<P::Scalar, R, K, B>,
+    mut step: impl FnMut(&Seeded<P, P::First>, Range<usize>) -> Result<Y, E>,
+) -> Result<Y, E> {
     let (n, k) = (x.point().coordinates().len(), directions.ncols());
     expect_len("each direction", directions.nrows(), n);
     let mut seeded = x.point().map_coordinates(P::First::from_inner);
-    let mut tangents = None;
+    // Numbers without lanes belong to points without coordinates: nothing to carry, one pass.
+    let width = if P::First::WIDTH == 0 { k } else { P::First::WIDTH };
     let mut start = 0;
     loop {
-        let lanes = chunk(start, P::First::WIDTH.max(1), k);
+        let lanes = chunk(start, width, k);
         for (i, s) in slots::<P::Point, _>(&mut seeded).iter_mut().enumerate() {
             for (t, c) in s.tangents_mut().iter_mut().zip(lanes.clone()) {
                 *t = directions[(i, c)];
             }
         }
-        let y = f(view::<P::Point, _>(&seeded))?;
-        let out =
-            tangents.get_or_insert_with(|| OMatrix::zeros_generic(y.dim(), directions.shape_generic().1));
-        expect_len("the result of a later pass", y.values().len(), out.nrows());
-        for (lane, c) in lanes.clone().enumerate().take(P::First::WIDTH) {
-            for (slot, y) in out.column_mut(c).iter_mut().zip(y.values()) {
-                *slot = y.tangents()[lane];
-            }
-        }
+        let carried = lanes.start..lanes.end.min(lanes.start + P::First::WIDTH);
+        let y = step(view::<P::Point, _>(&seeded), carried)?;
         if lanes.end == k {
-            return Ok((y.map_values(|y| y.inner()), tangents.expect("there was a pass")));
+            return Ok(y);
         }
         start = lanes.end;
     }

@@ -3,6 +3,7 @@
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::borrow::{Borrow, BorrowMut};
+use core::fmt::Debug;
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{Const, DefaultAllocator, Dim, Dyn, OMatrix};
@@ -38,7 +39,7 @@ pub trait Point {
     /// The same container of another scalar, as functions take it.
     type With<S: Real>: Point<Scalar = S, Dim = Self::Dim> + ?Sized + 'static;
     /// The same container of another scalar, owned.
-    type Owned<S: Real>: BorrowMut<Self::With<S>> + 'static;
+    type Owned<S: Real>: BorrowMut<Self::With<S>> + Clone + Debug + 'static;
     /// The number that first derivatives run on by default.
     type First: FirstOrder<Inner = Self::Scalar>;
     /// The number that Hessians run on by default.

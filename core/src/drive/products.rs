@@ -3,7 +3,7 @@
 use core::borrow::BorrowMut;
 
 use nalgebra::allocator::Allocator;
-use nalgebra::{DefaultAllocator, OMatrix};
+use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, StorageMut};
 use num_traits::{One, Zero};
 
 use super::certain;
@@ -254,20 +254,80 @@ where
 /// [`partial_hessian`] of a function that may fail: its error comes out unchanged.
 #[inline]
 pub fn try_partial_hessian<X: Point + ?Sized, Y: Point<Scalar = X::Scalar> + ?Sized, E>(
-    mut f: impl FnMut(&X::With<Y::Against<X>>, &Y::With<Y::Against<X>>) -> Result<Y::Against<X>, E>,
+    f: impl FnMut(&X::With<Y::Against<X>>, &Y::With<Y::Against<X>>) -> Result<Y::Against<X>, E>,
     x: &X,
     y: &Y,
 ) -> Result<(X::Scalar, X::Owned<X::Scalar>, Y::Owned<X::Scalar>, OMatrix<X::Scalar, X::Dim, Y::Dim>), E>
 where
     DefaultAllocator: Allocator<X::Dim, Y::Dim>,
 {
-    type S<X, Y> = <Y as Point>::Against<X>;
-    let (m, n) = (x.coordinates().len(), y.coordinates().len());
-    let (mut xs, mut ys) =
-        (x.map_coordinates(S::<X, Y>::from_inner), y.map_coordinates(S::<X, Y>::from_inner));
     let mut gx = x.map_coordinates(|_| X::Scalar::zero());
     let mut gy = y.map_coordinates(|_| X::Scalar::zero());
     let mut mixed = OMatrix::zeros_generic(x.dim(), y.dim());
+    let value = try_partial_hessian_into(
+        f,
+        x,
+        y,
+        BorrowMut::<X::With<X::Scalar>>::borrow_mut(&mut gx),
+        BorrowMut::<Y::With<X::Scalar>>::borrow_mut(&mut gy),
+        &mut mixed,
+    )?;
+    Ok((value, gx, gy, mixed))
+}
+
+/// [`partial_hessian`] into the caller's buffers: the gradients into containers of the shapes of `x` and `y`, the
+/// mixed block into any nalgebra matrix or view; returns the value.
+///
+/// # Panics
+/// If a gradient differs in shape from its point or `mixed` is not `m x n`.
+#[inline]
+#[track_caller]
+pub fn partial_hessian_into<X: Point + ?Sized, Y: Point<Scalar = X::Scalar> + ?Sized, R: Dim, C: Dim, B>(
+    mut f: impl FnMut(&X::With<Y::Against<X>>, &Y::With<Y::Against<X>>) -> Y::Against<X>,
+    x: &X,
+    y: &Y,
+    gx: &mut X::With<X::Scalar>,
+    gy: &mut Y::With<X::Scalar>,
+    mixed: &mut Matrix<X::Scalar, R, C, B>,
+) -> X::Scalar
+where
+    B: StorageMut<X::Scalar, R, C>,
+{
+    certain(try_partial_hessian_into(|x, y| Ok(f(x, y)), x, y, gx, gy, mixed))
+}
+
+/// [`partial_hessian_into`] of a function that may fail: its error comes out unchanged.
+///
+/// # Panics
+/// If a gradient differs in shape from its point or `mixed` is not `m x n`.
+#[inline]
+#[track_caller]
+pub fn try_partial_hessian_into<
+    X: Point + ?Sized,
+    Y: Point<Scalar = X::Scalar> + ?Sized,
+    E,
+    R: Dim,
+    C: Dim,
+    B,
+>(
+    mut f: impl FnMut(&X::With<Y::Against<X>>, &Y::With<Y::Against<X>>) -> Result<Y::Against<X>, E>,
+    x: &X,
+    y: &Y,
+    gx: &mut X::With<X::Scalar>,
+    gy: &mut Y::With<X::Scalar>,
+    mixed: &mut Matrix<X::Scalar, R, C, B>,
+) -> Result<X::Scalar, E>
+where
+    B: StorageMut<X::Scalar, R, C>,
+{
+    type S<X, Y> = <Y as Point>::Against<X>;
+    let (m, n) = (x.coordinates().len(), y.coordinates().len());
+    expect_shape("the gradient in x", gx.shape(), x.shape());
+    expect_shape("the gradient in y", gy.shape(), y.shape());
+    expect_shape("the mixed block", mixed.shape(), (m, n));
+    let (gx, gy) = (gx.coordinates_mut(), gy.coordinates_mut());
+    let (mut xs, mut ys) =
+        (x.map_coordinates(S::<X, Y>::from_inner), y.map_coordinates(S::<X, Y>::from_inner));
     let mut row_start = 0;
     loop {
         let rows = chunk(row_start, S::<X, Y>::ROWS, m);
@@ -282,13 +342,13 @@ where
             }
             let out = f(view::<X, _>(&xs), view::<Y, _>(&ys))?;
             for (a, i) in rows.clone().enumerate() {
-                slots::<X, X::Scalar>(&mut gx)[i] = out.row(a);
+                gx[i] = out.row(a);
                 for (b, j) in columns.clone().enumerate() {
                     mixed[(i, j)] = out.mixed(a, b);
                 }
             }
             for (b, j) in columns.clone().enumerate() {
-                slots::<Y, X::Scalar>(&mut gy)[j] = out.column(b);
+                gy[j] = out.column(b);
             }
             unseed(slots::<Y, S<X, Y>>(&mut ys), columns.clone());
             if columns.end == n {
@@ -297,7 +357,7 @@ where
             column_start = columns.end;
         };
         if rows.end == m {
-            return Ok((value, gx, gy, mixed));
+            return Ok(value);
         }
         unseed(slots::<X, S<X, Y>>(&mut xs), rows.clone());
         row_start = rows.end;
