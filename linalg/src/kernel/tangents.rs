@@ -6,11 +6,15 @@ use nalgebra::ComplexField;
 use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
 
 /// Up to this many rows and columns the lanes are worked on where they are.
-pub(crate) const LIMIT: usize = 32;
+const LIMIT: usize = 32;
+
+/// The same for lanes that do not fill a register; planes fill them with the rows of a matrix.
+const FEW_LANES_LIMIT: usize = 16;
 
 /// Whether a problem of these dimensions is for the kernels here.
-pub(crate) fn is_small(dimensions: &[usize]) -> bool {
-    dimensions.iter().all(|&n| n <= LIMIT)
+pub(crate) fn is_small(lanes: usize, dimensions: &[usize]) -> bool {
+    let limit = if lanes < 4 { FEW_LANES_LIMIT } else { LIMIT };
+    dimensions.iter().all(|&n| n <= limit)
 }
 
 trait Float: ComplexField + Copy {}

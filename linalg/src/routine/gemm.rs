@@ -95,7 +95,7 @@ impl<D: TangentBatch> Gemm for D {
     ) -> Result<(), Error> {
         let (m, n, k) = dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
         let lanes = D::TANGENTS;
-        if tangents::is_small(&[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
+        if tangents::is_small(lanes, &[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
             return Ok(());
         }
         let planes = |r: usize, c: usize| r * c * (lanes + 1);

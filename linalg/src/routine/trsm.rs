@@ -78,7 +78,7 @@ impl<D: TangentBatch> Trsm for D {
     ) -> Result<(), Error> {
         let (order, m, n) = dimensions(side, a.shape(), b.shape())?;
         let lanes = D::TANGENTS;
-        if tangents::is_small(&[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
+        if tangents::is_small(lanes, &[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
             return Ok(());
         }
         let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
