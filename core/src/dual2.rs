@@ -32,7 +32,7 @@ pub struct Dual2<T, const N: usize = 1> {
     #[cfg_attr(feature = "serde", serde(with = "crate::serde::lanes"))]
     pub grad: [T; N],
     /// Second derivatives; only `hess[i][j]` with `j >= i` is meaningful.
-    #[cfg_attr(feature = "serde", serde(with = "crate::serde::rows"))]
+    #[cfg_attr(feature = "serde", serde(with = "crate::serde::symmetric"))]
     pub hess: [[T; N]; N],
 }
 

@@ -340,57 +340,68 @@ macro_rules! lift_casts {
 
 numbers!(lift_casts);
 
+/// How a part is written: `Display` or `LowerExp` of the scalar.
+type Show<T> = fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result;
+
 /// `[a, b, c]ε`, with the formatter's precision.
-fn lanes<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T], unit: &str) -> fmt::Result {
+fn lanes<T>(f: &mut fmt::Formatter<'_>, show: Show<T>, parts: &[T], unit: &str) -> fmt::Result {
     f.write_str(" + [")?;
     for (k, part) in parts.iter().enumerate() {
         if k > 0 {
             f.write_str(", ")?;
         }
-        fmt::Display::fmt(part, f)?;
+        show(part, f)?;
     }
     write!(f, "]{unit}")
 }
 
 /// A nested value in parentheses.
-fn value<T: Real>(f: &mut fmt::Formatter<'_>, v: &T) -> fmt::Result {
+fn value<T: Real>(f: &mut fmt::Formatter<'_>, show: Show<T>, v: &T) -> fmt::Result {
     if T::ORDER == 0 {
-        return fmt::Display::fmt(v, f);
+        return show(v, f);
     }
     f.write_str("(")?;
-    fmt::Display::fmt(v, f)?;
+    show(v, f)?;
     f.write_str(")")
 }
 
-impl<T: Real, const N: usize> fmt::Display for Dual<T, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        value(f, &self.value)?;
-        lanes(f, &self.eps, "ε")
-    }
-}
-
-impl<T: Real, const M: usize, const N: usize> fmt::Display for HyperDual<T, M, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        value(f, &self.value)?;
-        lanes(f, &self.eps1, "ε1")?;
-        lanes(f, &self.eps2, "ε2")?;
-        lanes(f, self.eps12.as_flattened(), "ε1ε2")
-    }
-}
-
-impl<T: Real, const N: usize> fmt::Display for Dual2<T, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        value(f, &self.value)?;
-        lanes(f, &self.grad, "ε")?;
-        f.write_str(" + [")?;
-        for i in 0..N {
-            for j in 0..N {
-                if i + j > 0 {
-                    f.write_str(if j == 0 { "; " } else { ", " })?;
-                }
-                fmt::Display::fmt(&self.hessian(i, j), f)?;
+/// `Display` writes plain decimals, `LowerExp` (`{:e}`) is the one for tiny and huge parts.
+macro_rules! written {
+    ($Trait:ident) => {
+        impl<T: Real + fmt::$Trait, const N: usize> fmt::$Trait for Dual<T, N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                value(f, fmt::$Trait::fmt, &self.value)?;
+                lanes(f, fmt::$Trait::fmt, &self.eps, "ε")
             }
         }
-        f.write_str("]ε²/2")
-    }
+
+        impl<T: Real + fmt::$Trait, const M: usize, const N: usize> fmt::$Trait for HyperDual<T, M, N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                value(f, fmt::$Trait::fmt, &self.value)?;
+                lanes(f, fmt::$Trait::fmt, &self.eps1, "ε1")?;
+                lanes(f, fmt::$Trait::fmt, &self.eps2, "ε2")?;
+                lanes(f, fmt::$Trait::fmt, self.eps12.as_flattened(), "ε1ε2")
+            }
+        }
+
+        impl<T: Real + fmt::$Trait, const N: usize> fmt::$Trait for Dual2<T, N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                value(f, fmt::$Trait::fmt, &self.value)?;
+                lanes(f, fmt::$Trait::fmt, &self.grad, "ε")?;
+                f.write_str(" + [")?;
+                for i in 0..N {
+                    for j in 0..N {
+                        if i + j > 0 {
+                            f.write_str(if j == 0 { "; " } else { ", " })?;
+                        }
+                        fmt::$Trait::fmt(&self.hessian(i, j), f)?;
+                    }
+                }
+                f.write_str("]ε²/2")
+            }
+        }
+    };
 }
+
+written!(Display);
+written!(LowerExp);

@@ -77,6 +77,34 @@ pub(crate) mod lanes {
     }
 }
 
+/// `#[serde(with = ..)]` for the symmetric second-order part, of which the upper triangle counts: both triangles are
+/// written from it, because what is stored below it may be anything, also a `NaN` that a format has no word for.
+pub(crate) mod symmetric {
+    use super::*;
+
+    struct Row<'a, T, const N: usize>(&'a [[T; N]; N], usize);
+
+    impl<T: Serialize, const N: usize> Serialize for Row<'_, T, N> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let Row(parts, i) = self;
+            let mut tuple = serializer.serialize_tuple(N)?;
+            for j in 0..N {
+                tuple.serialize_element(&parts[*i.min(&j)][*i.max(&j)])?;
+            }
+            tuple.end()
+        }
+    }
+
+    pub(crate) fn serialize<S: Serializer, T: Serialize, const N: usize>(
+        parts: &[[T; N]; N],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        lanes::serialize(&core::array::from_fn::<_, N, _>(|i| Row(parts, i)), serializer)
+    }
+
+    pub(crate) use super::rows::deserialize;
+}
+
 /// `#[serde(with = ..)]` for rows of lanes.
 pub(crate) mod rows {
     use super::*;

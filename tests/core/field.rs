@@ -204,5 +204,9 @@ fn numbers_print_for_people() {
     assert_eq!(h.to_string(), "1 + [2]ε1 + [3, 4]ε2 + [5, 6]ε1ε2");
     let s = Dual2::<f64, 2>::new(1.0, [2.0, 3.0], [[4.0, 5.0], [f64::NAN, 6.0]]);
     assert_eq!(s.to_string(), "1 + [2, 3]ε + [4, 5; 5, 6]ε²/2");
+    let tiny = Dual::<f64, 2>::new(1e200, [-2.5e-300, 0.0]);
+    assert_eq!(format!("{tiny:e}"), "1e200 + [-2.5e-300, 0e0]ε");
+    let nested = Dual::<Dual<f32>>::new(Dual::new(1e-9, [2.0]), [Dual::new(3.0, [4.0])]);
+    assert_eq!(format!("{nested:.1e}"), "(1.0e-9 + [2.0e0]ε) + [3.0e0 + [4.0e0]ε]ε");
     assert!(format!("{:?}", Dual::<f64>::new(1.0, [2.0])).contains("eps: [2.0]"));
 }

@@ -48,6 +48,16 @@ fn the_format_is_plain() {
     );
 }
 
+/// What is stored below the diagonal is not a part of the number, even where it is no number at all.
+#[test]
+fn symmetric_parts_are_written_from_the_upper_triangle() {
+    let s = Dual2::<f64, 2>::new(1.0, [2.0, 3.0], [[4.0, 5.0], [f64::NAN, 6.0]]);
+    let text = serde_json::to_string(&s).unwrap();
+    assert_eq!(text, r#"{"value":1.0,"grad":[2.0,3.0],"hess":[[4.0,5.0],[5.0,6.0]]}"#);
+    let back: Dual2<f64, 2> = serde_json::from_str(&text).unwrap();
+    dualpack_core::assert_dual_eq!(back, s);
+}
+
 #[test]
 fn the_number_of_lanes_must_fit() {
     let read = |text: &str| serde_json::from_str::<Dual<f64, 2>>(text).map(|x| x.value);
