@@ -312,9 +312,16 @@ pub(crate) fn poison_lanes<D: TangentBatch>(part: Part, out: &mut DMatrixViewMut
 
 /// Makes every tangent of an entry NaN whose value has overflowed: no derivative is left of it.
 pub(crate) fn poison_overflow<D: TangentBatch>(out: &mut DMatrixViewMut<'_, D>) {
-    let nan = D::Primal::all_nan();
-    for x in out.iter_mut().filter(|x| !x.value_is_finite()) {
-        (0..D::TANGENTS).for_each(|k| x.set_lane(k, nan));
+    poison_overflow_in(Part::All, out);
+}
+
+/// [`poison_overflow`] in a part of a matrix.
+pub(crate) fn poison_overflow_in<D: TangentBatch>(part: Part, out: &mut DMatrixViewMut<'_, D>) {
+    for j in columns(out.shape()) {
+        let rows = part.rows(out.nrows(), j);
+        for x in out.column_mut(j).as_mut_slice()[rows].iter_mut().filter(|x| !x.value_is_finite()) {
+            (0..D::TANGENTS).for_each(|k| x.set_lane(k, D::Primal::all_nan()));
+        }
     }
 }
 

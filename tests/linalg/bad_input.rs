@@ -203,3 +203,47 @@ fn empty_and_endless() {
         assert!(matches!(D::getrf(a.as_view_mut(), &mut []), Err(Error::TooLarge { .. })));
     }
 }
+
+/// A value that is not finite has no finite tangent, in the routines that do not refuse it and where it overflows.
+#[test]
+fn no_finite_tangent_of_a_lost_value() {
+    type D = Dual<f64, 2>;
+    let lost = |x: &DMatrix<D>, what: &str| {
+        let mut found = false;
+        for x in x.iter().filter(|x| !x.value.is_finite()) {
+            assert!(x.eps.iter().all(|e| e.is_nan()), "{what}: {x}");
+            found = true;
+        }
+        assert!(found, "{what}: nothing to see");
+    };
+    let one = D::constant(1.0);
+    for n in [1, 2, 5, 40] {
+        let a = DMatrix::from_fn(n, n, |i, j| D::new(if i == j { 2.0 } else { 0.1 }, [0.5, -1.0]));
+        for bad in [f64::NAN, f64::INFINITY] {
+            let mut b = DMatrix::from_element(n, 2, D::new(1.0, [1.0, 0.0]));
+            b[(n - 1, 1)].value = bad;
+            for (uplo, diag) in [(Uplo::Lower, Diag::Unit), (Uplo::Upper, Diag::NonUnit)] {
+                let mut x = b.clone();
+                D::trsm(Side::Left, uplo, N, diag, one, a.as_view(), x.as_view_mut()).unwrap();
+                lost(&x, "trsm");
+                let mut x = b.clone();
+                D::trmm(Side::Left, uplo, N, diag, one, a.as_view(), x.as_view_mut()).unwrap();
+                lost(&x, "trmm");
+            }
+            let mut c = b.clone();
+            D::gemm(N, N, one, a.as_view(), b.as_view(), one, c.as_view_mut()).unwrap();
+            lost(&c, "gemm");
+        }
+        let huge = DMatrix::from_element(n, 1, D::new(1e200, [1.0, 0.0]));
+        let mut c = DMatrix::from_element(n, n, D::constant(0.0));
+        D::gemm(N, Trans::Trans, one, huge.as_view(), huge.as_view(), one, c.as_view_mut()).unwrap();
+        lost(&c, "gemm");
+        let tiny = DMatrix::from_diagonal_element(n, n, D::constant(1e-200));
+        let mut x = huge.clone();
+        D::potrs(Uplo::Lower, tiny.as_view(), x.as_view_mut()).unwrap();
+        lost(&x, "potrs");
+        let mut x = huge * D::constant(1e100);
+        D::trtrs(Uplo::Lower, N, Diag::NonUnit, tiny.as_view(), x.as_view_mut()).unwrap();
+        lost(&x, "trtrs");
+    }
+}

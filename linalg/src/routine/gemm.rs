@@ -17,7 +17,8 @@ use crate::error::Error;
 use crate::flags::Trans;
 use crate::kernel::tangents;
 use crate::lanes::{
-    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, scatter_lanes, scatter_primal,
+    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, poison_overflow, scatter_lanes,
+    scatter_primal,
 };
 use crate::level3;
 use crate::routine::{Parts, native};
@@ -96,6 +97,7 @@ impl<D: TangentBatch> Gemm for D {
         let (m, n, k) = dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
         let lanes = D::TANGENTS;
         if tangents::is_small(lanes, &[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
+            poison_overflow(&mut c);
             return Ok(());
         }
         let planes = |r: usize, c: usize| r * c * (lanes + 1);
@@ -128,6 +130,7 @@ impl<D: TangentBatch> Gemm for D {
             D::Primal::gemm(ta, tb, alpha0, a0, b0, beta0, c0.as_view_mut())?;
             scatter_primal(&c0.as_view(), Part::All, &mut c);
             scatter_lanes(&dc, Part::All, &mut c);
+            poison_overflow(&mut c);
             Ok(())
         })
     }

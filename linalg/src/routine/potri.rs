@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{
-    Carver, Lanes, Part, gather_lanes, gather_primal, poison_lanes, real, scatter_lanes, scatter_primal,
+    Carver, Lanes, Part, gather_lanes, gather_primal, poison_lanes, poison_overflow_in, real, scatter_lanes,
+    scatter_primal,
 };
 use crate::lapack::Lapack;
 use crate::routine::native;
@@ -92,6 +93,7 @@ impl<D: TangentBatch> Potri for D {
             }
             pushforward(uplo, factor.as_view(), &df, x.as_view(), &mut k)?;
             scatter_lanes(&k, part, &mut a);
+            poison_overflow_in(part, &mut a);
             Ok(())
         })
     }

@@ -12,7 +12,9 @@ use num_complex::Complex;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::lanes::{Carver, Lanes, Part, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
+use crate::lanes::{
+    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+};
 use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
@@ -133,6 +135,7 @@ fn solve<D: TangentBatch>(
     if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW)
         && interleaved(uplo, a, b.as_view_mut(), primal_solve)?
     {
+        poison_overflow(&mut b);
         return Ok(());
     }
     with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
@@ -151,6 +154,7 @@ fn solve<D: TangentBatch>(
         pushforward(uplo, factor.as_view(), &df, x.as_view(), w, &mut db)?;
         scatter_primal(&x.as_view(), Part::All, &mut b);
         scatter_lanes(&db, Part::All, &mut b);
+        poison_overflow(&mut b);
         Ok(())
     })
 }

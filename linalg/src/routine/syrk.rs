@@ -15,7 +15,8 @@ use num_traits::{One, Zero};
 use crate::error::Error;
 use crate::flags::{Trans, Uplo};
 use crate::lanes::{
-    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, scatter_lanes, scatter_primal,
+    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, poison_overflow_in, scatter_lanes,
+    scatter_primal,
 };
 use crate::level3;
 use crate::routine::{Gemm, Parts, native};
@@ -112,6 +113,7 @@ impl<D: TangentBatch> Syrk for D {
             D::Primal::syrk(uplo, trans, alpha0, a0, beta0, c0.as_view_mut())?;
             scatter_primal(&c0.as_view(), part, &mut c);
             scatter_lanes(&dc, part, &mut c);
+            poison_overflow_in(part, &mut c);
             Ok(())
         })
     }

@@ -15,7 +15,8 @@ use num_traits::One;
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{
-    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, scatter_lanes, scatter_primal,
+    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, poison_overflow, scatter_lanes,
+    scatter_primal,
 };
 use crate::level3;
 use crate::routine::{Gemm, native};
@@ -114,6 +115,7 @@ impl<D: TangentBatch> Trmm for D {
             D::Primal::trmm(side, uplo, trans, diag, alpha0, a0, b0.as_view_mut())?;
             scatter_primal(&b0.as_view(), Part::All, &mut b);
             scatter_lanes(&db, Part::All, &mut b);
+            poison_overflow(&mut b);
             Ok(())
         })
     }

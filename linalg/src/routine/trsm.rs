@@ -16,7 +16,9 @@ use num_traits::One;
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::kernel::tangents;
-use crate::lanes::{Carver, Part, coefficient, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
+use crate::lanes::{
+    Carver, Part, coefficient, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+};
 use crate::level3;
 use crate::routine::{Gemm, Parts, native};
 use crate::scalar::{Scalar, TangentBatch};
@@ -79,6 +81,7 @@ impl<D: TangentBatch> Trsm for D {
         let (order, m, n) = dimensions(side, a.shape(), b.shape())?;
         let lanes = D::TANGENTS;
         if tangents::is_small(lanes, &[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
+            poison_overflow(&mut b);
             return Ok(());
         }
         let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
@@ -112,6 +115,7 @@ impl<D: TangentBatch> Trsm for D {
             }
             scatter_primal(&b0.as_view(), Part::All, &mut b);
             scatter_lanes(&db, Part::All, &mut b);
+            poison_overflow(&mut b);
             Ok(())
         })
     }

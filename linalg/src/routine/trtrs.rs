@@ -12,7 +12,9 @@ use nalgebra::{DMatrixView, DMatrixViewMut};
 use crate::error::Error;
 use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::lanes::{Carver, Lanes, Part, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
+use crate::lanes::{
+    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+};
 use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
@@ -87,6 +89,7 @@ impl<D: TangentBatch> Trtrs for D {
             pushforward((uplo, trans, diag), a0.as_view(), &da, x.as_view(), &mut db)?;
             scatter_primal(&x.as_view(), Part::All, &mut b);
             scatter_lanes(&db, Part::All, &mut b);
+            poison_overflow(&mut b);
             Ok(())
         })
     }
