@@ -29,7 +29,7 @@ use crate::{ScalarFn, VectorFn};
 /// }
 /// let solver = SteepestDescent::new(MoreThuenteLineSearch::new());
 /// let result = Executor::new(Argmin::new(Bowl), solver)
-///     .configure(|state| state.param(vec![3.0, 4.0]).max_iters(20))
+///     .configure(|state| state.param(vec![3.0, 4.0]).max_iters(20).target_cost(1e-14))
 ///     .run()?;
 /// let x: &Vec<f64> = result.state().get_best_param().unwrap();
 /// assert!((x[0] - 1.0).abs() < 1e-6 && (x[1] + 1.0).abs() < 1e-6);
