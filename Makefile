@@ -1,7 +1,7 @@
 # Two commands do everything on a machine with Rust, a C compiler and make:
 #   make demo    the two seed problems, end to end          make test    all tests, doctests included
 # Both first install what the bundled LAPACK is built with (gfortran, CMake), and share its build.
-# PROVIDER=system links an installed LAPACK instead (OpenBLAS, see README.md) and builds in seconds.
+# PROVIDER=system links an installed LAPACK instead (OpenBLAS, see README.md): no Fortran, no LAPACK build.
 
 PROVIDER ?= netlib
 ifeq ($(PROVIDER),system)
