@@ -7,6 +7,7 @@ mod drive_confusion;
 mod drive_forms;
 mod drive_gradient;
 mod drive_manifold;
+mod drive_oracle;
 #[cfg(feature = "rayon")]
 mod drive_parallel;
 mod drive_products;
