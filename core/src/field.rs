@@ -85,6 +85,7 @@ macro_rules! field {
                 *self
             }
             #[inline]
+            // simba declares these two unsafe for types with several lanes; with one, nothing is left to promise.
             unsafe fn extract_unchecked(&self, _: usize) -> Self {
                 *self
             }

@@ -126,7 +126,7 @@ fn quotients_are_quotients() {
     assert_eq!((v(5.0) / 49.0).value, 0.102_040_816_326_530_61);
 }
 
-/// num-dual: `unimplemented!()`; ad_trait: 2.
+/// num-dual panics (not implemented there); ad_trait: 2.
 #[test]
 fn remainder_has_the_sign_of_the_dividend() {
     assert_eq!((v(5.0) % 3.0).value, 2.0);
@@ -175,7 +175,7 @@ fn small_arguments_and_negative_roots() {
     assert_eq!(D::new(2.5, [3.0]).fract().eps, [3.0]);
 }
 
-/// ad_trait: `unimplemented!()`.
+/// ad_trait panics (not implemented there).
 #[test]
 fn argument_exists() {
     assert_eq!(ComplexField::argument(v(-2.0)).value, std::f64::consts::PI);
