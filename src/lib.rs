@@ -121,10 +121,10 @@ pub use dualpack_core::{
     par_gradient, par_hessian, par_jacobian, try_par_gradient, try_par_hessian, try_par_jacobian,
 };
 pub use dualpack_linalg::{
-    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Gebak, Gebal,
-    Gemm, Gesv, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri, Potrs, Scalar,
-    ScalarFn, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, VectorFn, Workspace, argmin, balance,
-    expm, fixed_point, implicit, implicit_with,
+    Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Factored,
+    Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri,
+    Potrs, Scalar, ScalarFn, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, VectorFn, Workspace,
+    argmin, balance, expm, fixed_point, implicit, implicit_with,
 };
 
 /// The examples of the README are tests too.

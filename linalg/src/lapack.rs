@@ -1,5 +1,6 @@
 //! The trait [`Lapack`]: a scalar that has every routine.
 
+use crate::factored::Factored;
 use crate::function::Expm;
 use crate::routine::{
     Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm, Trtrs,
@@ -40,4 +41,4 @@ macro_rules! lapack {
     };
 }
 
-lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gesv Gebal Gebak Expm);
+lapack!(Parts Gemm Trsm Trmm Syrk Potrf Potrs Potri Trtrs Getrf Getrs Getri Gesv Gebal Gebak Expm Factored);

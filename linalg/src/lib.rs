@@ -76,6 +76,7 @@ mod balance;
 mod cholesky;
 mod error;
 mod exponential;
+mod factored;
 mod ffi;
 mod flags;
 mod front;
@@ -98,6 +99,9 @@ pub use balance::{Balanced, balance};
 pub use cholesky::Cholesky;
 pub use error::Error;
 pub use exponential::{Exponential, expm};
+pub use factored::Factored;
+#[doc(hidden)]
+pub use factored::{Contents, Pivoted};
 pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};
 pub use function::Expm;
 pub use functions::{ScalarFn, VectorFn};

@@ -1,5 +1,7 @@
 //! LU decomposition of general matrices.
 
+use std::cmp::Ordering;
+
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
 use nalgebra::{
@@ -9,14 +11,15 @@ use nalgebra::{
 use num_traits::Zero;
 
 use crate::error::Error;
-use crate::flags::Trans;
+use crate::factored::{Contents, Pivoted};
 use crate::front::{view, view_mut};
-use crate::function::det;
+use crate::function::det::{self, Road};
+use crate::kernel::same;
 use crate::lanes::Carver;
 use crate::lapack::Lapack;
-use crate::routine::{getrf_pushforward, interchanges};
+use crate::routine::{Getrf, getrf_pushforward, interchanges};
 use crate::scratch::with_scratch;
-use crate::shape::square;
+use crate::shape::{rows_of, square};
 
 /// How many directions of a pushforward are carried at a time.
 const DIRECTIONS: usize = 16;
@@ -24,8 +27,9 @@ const DIRECTIONS: usize = 16;
 /// `P A = L U` with partial pivoting, for floats, complex numbers and every dual scalar, static and dynamic sizes,
 /// square or not.
 ///
-/// On dual numbers the factors carry their tangents, which costs O(n³) for each lane. A system that is solved once is
-/// cheaper by [`Gesv`](crate::Gesv), O(n²) for each lane.
+/// On dual numbers the values are factored, once for all lanes of all orders. [`solve`](LU::solve) then costs O(n²) for
+/// each lane and right-hand side. The factors themselves ([`l`](LU::l), [`u`](LU::u), [`unpack`](LU::unpack)) get their
+/// tangents, O(n³) for each lane, when they are asked for.
 ///
 /// A singular matrix has a decomposition and a determinant, with the derivatives of the latter; what divides by the
 /// zero pivot is an error.
@@ -49,12 +53,13 @@ pub struct LU<T: Lapack, R: DimMin<C>, C: Dim>
 where
     DefaultAllocator: Allocator<R, C> + Allocator<DimMinimum<R, C>>,
 {
-    lu: OMatrix<T, R, C>,
+    /// The factors, if `T` has no tangents, else the matrix.
+    a: OMatrix<T, R, C>,
+    /// The factors of the values, if `T` has tangents.
+    lu: Option<OMatrix<T::Native, R, C>>,
     ipiv: OVector<i32, DimMinimum<R, C>>,
     /// The first pivot that is exactly zero, 1-based.
     zero: Option<usize>,
-    /// A square matrix whose pivots do not say enough about its determinant.
-    nearly_singular: Option<OMatrix<T, R, C>>,
 }
 
 impl<T: Lapack, R: DimMin<C>, C: Dim> LU<T, R, C>
@@ -66,21 +71,39 @@ where
     /// # Errors
     /// [`Error::NonFinite`] for NaN or infinity. A singular matrix is none.
     pub fn new(mut a: OMatrix<T, R, C>) -> Result<Self, Error> {
-        let (m, n) = a.shape();
         let (rows, cols) = a.shape_generic();
         let mut ipiv = OVector::<i32, DimMinimum<R, C>>::zeros_generic(rows.min(cols), nalgebra::Const::<1>);
-        let copied = if m == n { m * n } else { 0 };
-        with_scratch::<T, _>(copied, |copy| {
-            copy.copy_from_slice(&a.as_slice()[..copied]);
-            let zero = match T::getrf(view_mut(&mut a), ipiv.as_mut_slice()) {
-                Ok(()) => None,
-                Err(Error::Singular { pivot, .. }) => Some(pivot),
-                Err(other) => return Err(other),
-            };
-            let nearly_singular = (m == n && det::loses_digits(&view(&a)))
-                .then(|| OMatrix::<T, R, C>::from_column_slice_generic(rows, cols, copy));
-            Ok(LU { lu: a, ipiv, zero, nearly_singular })
-        })
+        let (lu, factored) = if same::<T, T::Native>(view(&a)).is_some() {
+            (None, T::getrf(view_mut(&mut a), ipiv.as_mut_slice()))
+        } else {
+            let mut lu = a.map(T::native);
+            let factored = T::Native::getrf(view_mut(&mut lu), ipiv.as_mut_slice());
+            (Some(lu), factored)
+        };
+        let zero = match factored {
+            Ok(()) => None,
+            Err(Error::Singular { pivot, .. }) => Some(pivot),
+            Err(other) => return Err(other),
+        };
+        Ok(LU { a, lu, ipiv, zero })
+    }
+
+    /// The factors of the values.
+    fn pivoted(&self) -> Pivoted<'_, T::Native> {
+        let lu = match &self.lu {
+            Some(lu) => view(lu),
+            None => same(view(&self.a)).expect("without factors beside it the matrix is one of floats"),
+        };
+        Pivoted { lu, ipiv: self.ipiv.as_slice(), zero: self.zero }
+    }
+
+    /// `L` and `U` in one, with their tangents.
+    fn factors(&self) -> OMatrix<T, R, C> {
+        let mut factors = self.a.clone();
+        if self.lu.is_some() {
+            T::factors(self.pivoted(), view_mut(&mut factors)).expect("the shapes are those of the matrix");
+        }
+        factors
     }
 
     /// `L`, m x min(m, n), with ones on the diagonal and zeros above it. (Below a zero pivot it is not differentiable,
@@ -89,12 +112,7 @@ where
     where
         DefaultAllocator: Allocator<R, DimMinimum<R, C>>,
     {
-        let (rows, cols) = self.lu.shape_generic();
-        OMatrix::from_fn_generic(rows, rows.min(cols), |i, j| match i.cmp(&j) {
-            std::cmp::Ordering::Less => T::zero(),
-            std::cmp::Ordering::Equal => T::one(),
-            std::cmp::Ordering::Greater => self.lu[(i, j)],
-        })
+        lower(&self.factors())
     }
 
     /// `U`, min(m, n) x n, with zeros below the diagonal.
@@ -102,26 +120,19 @@ where
     where
         DefaultAllocator: Allocator<DimMinimum<R, C>, C>,
     {
-        let (rows, cols) = self.lu.shape_generic();
-        OMatrix::from_fn_generic(
-            rows.min(cols),
-            cols,
-            |i, j| {
-                if i <= j { self.lu[(i, j)] } else { T::zero() }
-            },
-        )
+        upper(&self.factors())
     }
 
     /// The interchanges of rows `P`: `p().permute_rows(&mut a)` makes `A` into `L U`, `p().inv_permute_rows(&mut lu)`
     /// goes back.
     pub fn p(&self) -> PermutationSequence<DimMinimum<R, C>> {
-        let (rows, cols) = self.lu.shape_generic();
+        let (rows, cols) = self.a.shape_generic();
         let mut p = PermutationSequence::identity_generic(rows.min(cols));
         interchanges(self.ipiv.as_slice()).for_each(|(i, j)| p.append_permutation(i, j));
         p
     }
 
-    /// `P`, `L` and `U`.
+    /// `P`, `L` and `U`. The tangents of the factors are computed once for both.
     pub fn unpack(
         self,
     ) -> (
@@ -132,12 +143,13 @@ where
     where
         DefaultAllocator: Allocator<R, DimMinimum<R, C>> + Allocator<DimMinimum<R, C>, C>,
     {
-        (self.p(), self.l(), self.u())
+        let factors = self.factors();
+        (self.p(), lower(&factors), upper(&factors))
     }
 
     /// Whether no pivot is exactly zero.
     pub fn is_invertible(&self) -> bool {
-        self.zero.is_none() && self.lu.is_square()
+        self.zero.is_none() && self.a.is_square()
     }
 
     /// The tangents of the factors that belong to tangents `dA`, for any number of directions at once: `da` has the
@@ -165,7 +177,7 @@ where
         DefaultAllocator: Allocator<R, K>,
     {
         const ROUTINE: &str = "LU::pushforward";
-        let (m, n) = self.lu.shape();
+        let (m, n) = self.a.shape();
         if da.nrows() != m || !da.ncols().is_multiple_of(n.max(1)) || (n == 0 && da.ncols() > 0) {
             return Err(Error::Shape {
                 routine: ROUTINE,
@@ -180,6 +192,7 @@ where
         let mut result = OMatrix::<T, R, K>::from_fn_generic(rows, cols, |i, j| da[(i, j)]);
         interchanges(self.ipiv.as_slice()).for_each(|(i, j)| result.swap_rows(i, j));
         let directions = if m * n == 0 { 0 } else { da.ncols() / n };
+        let factors = self.factors();
         for from in (0..directions).step_by(DIRECTIONS) {
             let lanes = DIRECTIONS.min(directions - from);
             with_scratch::<T, _>((m * n + m * m.min(n)) * lanes, |buffer| {
@@ -191,7 +204,7 @@ where
                     d.column_mut(k, j).copy_from_slice(&result.as_slice()[column * m..][..m]);
                 }
                 let zero = self.zero.map(|pivot| pivot - 1);
-                getrf_pushforward(view(&self.lu), zero, &mut d, &mut mask)?;
+                getrf_pushforward(view(&factors), zero, &mut d, &mut mask)?;
                 for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
                     let column = (from + k) * n + j;
                     result.as_mut_slice()[column * m..][..m].copy_from_slice(d.column(k, j));
@@ -232,7 +245,9 @@ where
         ShapeConstraint: SameNumberOfRows<R2, D>,
         DefaultAllocator: Allocator<R2, C2>,
     {
-        T::getrs(Trans::NoTrans, view(&self.lu), self.ipiv.as_slice(), view_mut(b))
+        let n = square("getrs", self.a.shape())?;
+        rows_of("getrs", n, b.shape())?;
+        T::solve_factored(self.pivoted(), view(&self.a), view_mut(b), Contents::Values)
     }
 
     /// `A⁻¹`. To solve with it is slower and less accurate than [`solve`](LU::solve).
@@ -240,8 +255,10 @@ where
     /// # Errors
     /// [`Error::Shape`] unless `A` is square, [`Error::Singular`] for a pivot that is exactly zero.
     pub fn inverse(&self) -> Result<OMatrix<T, D, D>, Error> {
-        let mut x = self.lu.clone();
-        T::getri(view_mut(&mut x), self.ipiv.as_slice())?;
+        square("getri", self.a.shape())?;
+        let (rows, cols) = self.a.shape_generic();
+        let mut x = OMatrix::<T, D, D>::zeros_generic(rows, cols);
+        T::inverse_factored(self.pivoted(), view(&self.a), view_mut(&mut x))?;
         Ok(x)
     }
 
@@ -264,18 +281,29 @@ where
     /// ```
     #[track_caller]
     pub fn determinant(&self) -> T {
-        assert!(self.lu.is_square(), "determinant of a matrix that is not square");
-        let n = self.lu.nrows();
-        let odd = interchanges(self.ipiv.as_slice()).count() % 2 == 1;
-        let product = det::product(n, |i| self.lu[(i, i)]);
-        let product = if odd { -product } else { product };
-        match &self.nearly_singular {
-            None => product,
-            Some(a) => with_scratch::<T, _>(n * n, |buffer| {
-                buffer.copy_from_slice(a.as_slice());
-                det::complete(DMatrixViewMut::from_slice(buffer, n, n)).with_value_of(product)
-            }),
+        assert!(self.a.is_square(), "determinant of a matrix that is not square");
+        let n = self.a.nrows();
+        let (factored, odd) = (self.pivoted(), interchanges(self.ipiv.as_slice()).count() % 2 == 1);
+        let product = det::product(n, |i| factored.lu[(i, i)]);
+        let value = T::from_native(if odd { -product } else { product });
+        let road = det::road::<T>(&factored.lu);
+        if road != Road::Value && !value.value_is_finite() {
+            return T::all_nan().with_value_of(value);
         }
+        let det = match road {
+            Road::Value => value,
+            Road::Traces => det::from_traces(n, |i| factored.lu[(i, i)], odd, self.ln_determinant_tangents()),
+            Road::Pivots => {
+                let factors = self.factors();
+                let product = det::product(n, |i| factors[(i, i)]);
+                if odd { -product } else { product }
+            }
+            Road::Complete => with_scratch::<T, _>(n * n, |buffer| {
+                buffer.copy_from_slice(self.a.as_slice());
+                det::complete(DMatrixViewMut::from_slice(buffer, n, n))
+            }),
+        };
+        det.with_value_of(value)
     }
 
     /// `ln |det A| = Σ ln |U_ii|`, which does not overflow where the determinant does.
@@ -284,10 +312,42 @@ where
     /// [`Error::Shape`] unless `A` is square, [`Error::Singular`] for a pivot that is exactly zero.
     pub fn ln_abs_determinant(&self) -> Result<T::RealField, Error> {
         const ROUTINE: &str = "LU::ln_abs_determinant";
-        let n = square(ROUTINE, self.lu.shape())?;
-        match self.zero {
-            Some(pivot) => Err(Error::Singular { routine: ROUTINE, pivot }),
-            None => Ok((0..n).fold(T::RealField::zero(), |sum, i| sum + self.lu[(i, i)].modulus().ln())),
+        let n = square(ROUTINE, self.a.shape())?;
+        if let Some(pivot) = self.zero {
+            return Err(Error::Singular { routine: ROUTINE, pivot });
         }
+        let factored = self.pivoted();
+        let zero = <T::Native as ComplexField>::RealField::zero();
+        let value = (0..n).fold(zero, |sum, i| sum + factored.lu[(i, i)].modulus().ln());
+        let ln = self.ln_determinant_tangents();
+        Ok(ln.with_value_of(T::from_native(T::Native::from_real(value))).real())
     }
+
+    /// `ln det A` with the value zero; NaN if a factor has overflowed.
+    fn ln_determinant_tangents(&self) -> T {
+        let ln = T::ln_determinant_tangents(self.pivoted(), view(&self.a));
+        ln.unwrap_or_else(|_| T::all_nan())
+    }
+}
+
+/// The lower trapezoid, with ones on the diagonal.
+fn lower<T: Lapack, R: DimMin<C>, C: Dim>(lu: &OMatrix<T, R, C>) -> OMatrix<T, R, DimMinimum<R, C>>
+where
+    DefaultAllocator: Allocator<R, C> + Allocator<R, DimMinimum<R, C>>,
+{
+    let (rows, cols) = lu.shape_generic();
+    OMatrix::from_fn_generic(rows, rows.min(cols), |i, j| match i.cmp(&j) {
+        Ordering::Less => T::zero(),
+        Ordering::Equal => T::one(),
+        Ordering::Greater => lu[(i, j)],
+    })
+}
+
+/// The upper trapezoid.
+fn upper<T: Lapack, R: DimMin<C>, C: Dim>(lu: &OMatrix<T, R, C>) -> OMatrix<T, DimMinimum<R, C>, C>
+where
+    DefaultAllocator: Allocator<R, C> + Allocator<DimMinimum<R, C>, C>,
+{
+    let (rows, cols) = lu.shape_generic();
+    OMatrix::from_fn_generic(rows.min(cols), cols, |i, j| if i <= j { lu[(i, j)] } else { T::zero() })
 }

@@ -19,6 +19,7 @@ mod getri;
 mod getrs;
 mod level3;
 mod lu;
+mod lu_tangents;
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod potrf;

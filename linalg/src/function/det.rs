@@ -1,9 +1,9 @@
 //! The determinant, as a polynomial.
 //!
-//! From the factors `P A = L U` it is the product of the pivots, and its derivatives follow by the product rule: the
-//! last pivot is never divided by, so that this holds for a last pivot that is zero. A pivot that is tiny before the
-//! last one spoils the tangents of the pivots after it, by as much as it is small. Then no pivot may be divided by at
-//! all: with the factors `P A Q = L D U` of the values alone, by complete pivoting, `L` and `U` unit triangular,
+//! From the factors `P A = L U` it is the product of the pivots, and `d det A = det A tr(A⁻¹ dA)`. Where the last pivot
+//! is tiny or zero its derivatives follow by the product rule from those of the factors: there the last pivot is not
+//! divided by. A pivot that is tiny before the last one spoils the tangents of the pivots after it, by as much as it is
+//! small. Then no pivot may be divided by at all: with the factors `P A Q = L D U` of the values alone, by complete pivoting, `L` and `U` unit triangular,
 //!
 //! ```text
 //! det A = ± det(D + T)        T = L⁻¹ P dA Q U⁻¹
@@ -15,26 +15,40 @@
 
 use dualpack_core::Real;
 use nalgebra::{DMatrixView, DMatrixViewMut, convert};
+use num_traits::One;
 
 use crate::function::pade::{exponent, modulus};
 use crate::lapack::Lapack;
 use crate::scalar::BaseOf;
 
-/// Whether the product of the pivots has all derivatives only with fewer digits than it could.
-pub(crate) fn loses_digits<T: Lapack>(lu: &DMatrixView<'_, T>) -> bool {
-    let n = lu.nrows();
-    if <T::RealField as Real>::ORDER == 0 {
-        return false;
+/// How the derivatives are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Road {
+    /// There are none.
+    Value,
+    /// `det A tr(A⁻¹ dA)`: O(n²) for each lane.
+    Traces,
+    /// The product of the pivots of the differentiated factors.
+    Pivots,
+    /// By expansion, or that of `D + T`.
+    Complete,
+}
+
+/// The cheapest road on which all derivatives have the digits that they can have.
+pub(crate) fn road<T: Lapack>(lu: &DMatrixView<'_, T::Native>) -> Road {
+    let (n, order) = (lu.nrows(), <T::RealField as Real>::ORDER);
+    if order == 0 {
+        return Road::Value;
     }
-    // So few terms that the expansion costs as much as the product, and it never cancels more than the result: the
-    // mixed derivatives of a 2 x 2 determinant do not depend on the matrix, those of its pivots do.
-    if n == 2 || n == 3 {
-        return true;
+    // So few terms that the expansion costs as much as the others, and it never cancels more than the result: the mixed
+    // derivatives of a 2 x 2 determinant do not depend on the matrix, those of its pivots do.
+    if (1..=3).contains(&n) {
+        return Road::Complete;
     }
     let pivots = || (0..n).map(|i| modulus(lu[(i, i)]));
     let largest = pivots().fold(0.0, f64::max);
     // What is lost is the ratio in the first two derivatives, its square in the third, ...
-    let threshold = match (size_of::<BaseOf<T>>() == 4, <T::RealField as Real>::ORDER) {
+    let threshold = match (size_of::<BaseOf<T>>() == 4, order) {
         (true, 1 | 2) => 2.0_f64.powi(-8),
         (true, _) => 2.0_f64.powi(-6),
         (false, 1 | 2) => 2.0_f64.powi(-16),
@@ -42,8 +56,21 @@ pub(crate) fn loses_digits<T: Lapack>(lu: &DMatrixView<'_, T>) -> bool {
     };
     // Tangents are divided by powers of pivots, which may overflow.
     let tiny = if size_of::<BaseOf<T>>() == 4 { 2.0_f64.powi(-20) } else { 2.0_f64.powi(-200) };
-    // The last pivot may be anything.
-    pivots().take(n.saturating_sub(1)).any(|pivot| pivot <= (threshold * largest).max(tiny))
+    match pivots().position(|pivot| !(pivot > (threshold * largest).max(tiny) && pivot.is_finite())) {
+        None => Road::Traces,
+        // The last pivot of the factors is not divided by and may be anything.
+        Some(i) if i + 1 == n => Road::Pivots,
+        Some(_) => Road::Complete,
+    }
+}
+
+/// The determinant without its value, from the pivots `pivot(i)`, their sign, and `ln det A` without its value: the
+/// exponential of that is `det A` up to a constant factor.
+pub(crate) fn from_traces<T: Lapack>(n: usize, pivot: impl Fn(usize) -> T::Native, odd: bool, ln: T) -> T {
+    let mut size = Scaled { x: T::Native::one(), exponent: 0 };
+    (0..n).for_each(|i| size = size.times(pivot(i)));
+    let constant = T::from_native(if odd { -size.x } else { size.x });
+    scaled(constant * ln.exp(), size.exponent)
 }
 
 /// `Π x(i)`, large and small factors in turns: it overflows or underflows on the way only if it does in the end, or

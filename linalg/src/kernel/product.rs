@@ -1,8 +1,8 @@
 //! The lanes of a matrix, read where they are, times a matrix of values.
 
-use nalgebra::ComplexField;
+use nalgebra::{ComplexField, DMatrixView};
 
-use super::{Entries, InterleavedRef, Order, dispatch, subtract};
+use super::{Entries, InterleavedRef, Order, dispatch, same, subtract};
 use crate::scalar::{BaseOf, Scalar};
 
 /// Rows that are worked on at a time.
@@ -107,8 +107,8 @@ pub(crate) fn times_values<P: Scalar>(a: &InterleavedRef<'_, BaseOf<P>>, x: &[P]
 }
 
 /// What the solve works on: the factors, by columns, and the lanes of one right-hand side, `lanes` for each row.
-struct Solve<'a, F> {
-    lu: &'a [F],
+struct Solve<'a, F: nalgebra::Scalar> {
+    lu: DMatrixView<'a, F>,
     lanes: usize,
     x: &'a mut [F],
 }
@@ -127,12 +127,12 @@ unsafe fn substitute<F: ComplexField + Copy, const FUSED: bool>(s: Solve<'_, F>)
                 let (i, known) = if step < n { (step, 0..step) } else { (2 * n - 1 - step, 2 * n - step..n) };
                 let mut sum: [F; $W] = std::array::from_fn(|w| x[i * lanes + $k + w]);
                 for k in known {
-                    let factor = lu[i + n * k];
+                    let factor = lu[(i, k)];
                     let from: [F; $W] = std::array::from_fn(|w| x[k * lanes + $k + w]);
                     subtract::<F, $W, FUSED>(&mut sum, factor, &from);
                 }
                 if step >= n {
-                    let pivot = lu[i + n * i];
+                    let pivot = lu[(i, i)];
                     sum = sum.map(|x| x / pivot);
                 }
                 x[i * lanes + $k..][..$W].copy_from_slice(&sum);
@@ -157,11 +157,12 @@ dispatch! {
     unsafe fn run_substitute<F: Float>(s: Solve<'_, F>) => substitute
 }
 
-/// Solves `L U X = B` for right-hand sides with `lanes` floats for each row, one after the other in `x`; `lu` is stored
-/// by columns. `false`, and nothing done, for entries that are no plain floats.
-pub(crate) fn solve_lanes<P: Scalar>(n: usize, lu: &[P], lanes: usize, x: &mut [P]) -> bool {
-    let (Some(lu), Some(x)) = (floats(lu), floats_mut(x)) else { return false };
-    assert!(lu.len() == n * n && x.len().checked_rem(n * lanes).unwrap_or(0) == 0);
+/// Solves `L U X = B` for right-hand sides with `lanes` floats for each row, one after the other in `x`. `false`, and
+/// nothing done, for entries that are no plain floats.
+pub(crate) fn solve_lanes<N: Scalar, P: Scalar>(lu: DMatrixView<'_, N>, lanes: usize, x: &mut [P]) -> bool {
+    let (Some(lu), Some(x)) = (same::<N, BaseOf<P>>(lu), floats_mut(x)) else { return false };
+    let n = lu.nrows();
+    assert!(lu.ncols() == n && x.len().checked_rem(n * lanes).unwrap_or(0) == 0);
     if n * lanes > 0 {
         for x in x.chunks_exact_mut(n * lanes) {
             // SAFETY: nothing is asked for.

@@ -166,28 +166,40 @@ fn update<P: Lapack>(
 }
 
 impl<D: TangentBatch> Getrf for D {
-    fn getrf(mut a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
-        let ((m, n), lanes) = (a.shape(), D::TANGENTS);
-        with_scratch::<D::Primal, _>(m * n * (1 + lanes) + m * m.min(n) * lanes, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut lu = carve.matrix(m, n);
-            let mut d = carve.lanes(m, lanes, n);
-            let mut mask = carve.lanes(m, lanes, m.min(n));
-            gather_primal(&a.as_view(), Part::All, &mut lu);
-            let (zero, result) = match D::Primal::getrf(lu.as_view_mut(), ipiv) {
-                Ok(()) => (None, Ok(())),
-                Err(Error::Singular { routine, pivot }) => {
-                    (Some(pivot - 1), Err(Error::Singular { routine, pivot }))
-                }
-                Err(refused) => return Err(refused),
-            };
-            interchanges(ipiv).for_each(|(i, j)| a.swap_rows(i, j));
-            gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut d);
-            pushforward(lu.as_view(), zero, &mut d, &mut mask)?;
-            scatter_primal(&lu.as_view(), Part::All, &mut a);
-            scatter_lanes(&d, Part::All, &mut a);
-            poison_overflow(&mut a);
-            result
-        })
+    fn getrf(a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
+        let mut result = Ok(());
+        tangents(a, |primal| match D::Primal::getrf(primal, ipiv) {
+            Ok(()) => Ok((ipiv, None)),
+            Err(Error::Singular { routine, pivot }) => {
+                result = Err(Error::Singular { routine, pivot });
+                Ok((ipiv, Some(pivot)))
+            }
+            Err(refused) => Err(refused),
+        })?;
+        result
     }
+}
+
+/// Makes `a` its factors, where `primal_factor` makes those of the primal and returns the interchanges and the first
+/// zero pivot, both 1-based.
+pub(crate) fn tangents<'p, D: TangentBatch>(
+    mut a: DMatrixViewMut<'_, D>,
+    primal_factor: impl FnOnce(DMatrixViewMut<'_, D::Primal>) -> Result<(&'p [i32], Option<usize>), Error>,
+) -> Result<(), Error> {
+    let ((m, n), lanes) = (a.shape(), D::TANGENTS);
+    with_scratch::<D::Primal, _>(m * n * (1 + lanes) + m * m.min(n) * lanes, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut lu = carve.matrix(m, n);
+        let mut d = carve.lanes(m, lanes, n);
+        let mut mask = carve.lanes(m, lanes, m.min(n));
+        gather_primal(&a.as_view(), Part::All, &mut lu);
+        let (ipiv, zero) = primal_factor(lu.as_view_mut())?;
+        interchanges(ipiv).for_each(|(i, j)| a.swap_rows(i, j));
+        gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut d);
+        pushforward(lu.as_view(), zero.map(|pivot| pivot - 1), &mut d, &mut mask)?;
+        scatter_primal(&lu.as_view(), Part::All, &mut a);
+        scatter_lanes(&d, Part::All, &mut a);
+        poison_overflow(&mut a);
+        Ok(())
+    })
 }

@@ -34,7 +34,7 @@ pub use trsm::Trsm;
 pub use trtrs::Trtrs;
 
 pub(crate) use gebal::Similarity;
-pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward};
+pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward, tangents as getrf_tangents};
 pub(crate) use getrs::solve as lu_solve;
 pub(crate) use parts::quotient;
 pub(crate) use potrf::{blocked_scratch, pushforward_blocked};

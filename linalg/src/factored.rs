@@ -1,0 +1,300 @@
+//! What a front does with the LU factorization of the values of a matrix of any scalar.
+//!
+//! One factorization, of floats, serves all lanes of all orders. A solution costs O(n²) for each lane and right-hand
+//! side: with the lanes of `A`, and the same call one level down,
+//!
+//! ```text
+//! X = A⁻¹ B      dX = A⁻¹ (dB − dA X)      d ln det A = tr(A⁻¹ dA)
+//! ```
+//!
+//! The tangents of the factors themselves, O(n³) for each lane, are computed where a factor is asked for.
+
+use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_traits::{One, Zero};
+
+use crate::error::Error;
+use crate::ffi;
+use crate::flags::Trans;
+use crate::kernel::product::{solve_lanes, times_values};
+use crate::lanes::{
+    Carver, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+};
+use crate::lapack::Lapack;
+use crate::routine::{Gemm, getrf_tangents, interchanges, lu_solve, native};
+use crate::scalar::{Scalar, TangentBatch};
+use crate::scratch::with_scratch;
+
+/// The LU factorization of a square matrix of floats.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Pivoted<'a, F: Scalar> {
+    pub(crate) lu: DMatrixView<'a, F>,
+    pub(crate) ipiv: &'a [i32],
+    /// The first pivot that is exactly zero, 1-based.
+    pub(crate) zero: Option<usize>,
+}
+
+/// What a right-hand side holds.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Values, which must be finite, and their tangents.
+    Values,
+    /// Tangents, which may be anything.
+    Tangents,
+}
+
+/// A scalar whose matrices are factored as those of their innermost values. All methods are for the fronts.
+pub trait Factored: Scalar {
+    /// The innermost value: a float, or a complex number of floats.
+    type Native: Lapack + Factored<Native = Self::Native>;
+
+    /// The innermost value.
+    fn native(self) -> Self::Native;
+
+    /// A number without tangents.
+    fn from_native(x: Self::Native) -> Self;
+
+    /// `B ← A⁻¹ B`; `a` has the tangents of `A`.
+    #[doc(hidden)]
+    fn solve_factored(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+        b: DMatrixViewMut<'_, Self>,
+        contents: Contents,
+    ) -> Result<(), Error>;
+
+    /// `X ← A⁻¹`.
+    #[doc(hidden)]
+    fn inverse_factored(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+        x: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error>;
+
+    /// `A`, of any shape, becomes its factors.
+    #[doc(hidden)]
+    fn factors(lu: Pivoted<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
+
+    /// `ln det A`, but for the innermost value, which is zero.
+    #[doc(hidden)]
+    fn ln_determinant_tangents(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+    ) -> Result<Self, Error>;
+}
+
+native!(Factored {
+    type Native = Self;
+
+    fn native(self) -> Self {
+        self
+    }
+
+    fn from_native(x: Self) -> Self {
+        x
+    }
+
+    fn solve_factored(
+        lu: Pivoted<'_, Self>,
+        _a: DMatrixView<'_, Self>,
+        b: DMatrixViewMut<'_, Self>,
+        contents: Contents,
+    ) -> Result<(), Error> {
+        match contents {
+            Contents::Values => ffi::getrs(Trans::NoTrans, lu.lu, lu.ipiv, b),
+            Contents::Tangents => lu_solve(lu.lu, lu.ipiv, b),
+        }
+    }
+
+    fn inverse_factored(
+        lu: Pivoted<'_, Self>,
+        _a: DMatrixView<'_, Self>,
+        mut x: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        x.copy_from(&lu.lu);
+        ffi::getri(x, lu.ipiv)
+    }
+
+    fn factors(lu: Pivoted<'_, Self>, mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        a.copy_from(&lu.lu);
+        Ok(())
+    }
+
+    fn ln_determinant_tangents(
+        _lu: Pivoted<'_, Self>,
+        _a: DMatrixView<'_, Self>,
+    ) -> Result<Self, Error> {
+        Ok(Self::zero())
+    }
+});
+
+/// The values of `a`, unless they are floats that nobody asks for beside their factors.
+fn with_primal<D: TangentBatch, R>(
+    a: DMatrixView<'_, D>,
+    f: impl FnOnce(DMatrixView<'_, D::Primal>) -> R,
+) -> R {
+    let native = size_of::<D::Primal>() == size_of::<<D::Primal as Factored>::Native>();
+    let (m, n) = if native { (0, 0) } else { a.shape() };
+    with_scratch::<D::Primal, _>(m * n, |buffer| {
+        let mut primal = Carver::new(buffer).matrix(m, n);
+        if !native {
+            gather_primal(&a, Part::All, &mut primal);
+        }
+        f(primal.as_view())
+    })
+}
+
+impl<D: TangentBatch> Factored for D {
+    type Native = <D::Primal as Factored>::Native;
+
+    fn native(self) -> Self::Native {
+        self.primal().native()
+    }
+
+    fn from_native(x: Self::Native) -> Self {
+        let mut number = D::zero();
+        number.set_primal(D::Primal::from_native(x));
+        number
+    }
+
+    fn solve_factored(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+        mut b: DMatrixViewMut<'_, Self>,
+        contents: Contents,
+    ) -> Result<(), Error> {
+        let (n, r, lanes) = (a.nrows(), b.ncols(), D::TANGENTS);
+        if n > 0 && interleaved(lu, a, b.as_view_mut(), contents)? {
+            return Ok(());
+        }
+        with_primal(a, |a0| {
+            with_scratch::<D::Primal, _>(n * r * (1 + lanes) + n * n * lanes, |buffer| {
+                let mut carve = Carver::new(buffer);
+                let mut x = carve.matrix(n, r);
+                let mut da = carve.lanes(n, lanes, n);
+                let mut db = carve.lanes(n, lanes, r);
+                gather_primal(&b.as_view(), Part::All, &mut x);
+                D::Primal::solve_factored(lu, a0, x.as_view_mut(), contents)?;
+                gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
+                gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
+                let (one, no) = (D::Primal::one(), Trans::NoTrans);
+                D::Primal::gemm(no, no, -one, da.tall(), x.as_view(), one, db.tall_mut())?;
+                D::Primal::solve_factored(lu, a0, db.wide_mut(), Contents::Tangents)?;
+                scatter_primal(&x.as_view(), Part::All, &mut b);
+                scatter_lanes(&db, Part::All, &mut b);
+                poison_overflow(&mut b);
+                Ok(())
+            })
+        })
+    }
+
+    fn inverse_factored(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+        mut x: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        let (n, lanes) = (a.nrows(), D::TANGENTS);
+        with_primal(a, |a0| {
+            with_scratch::<D::Primal, _>(n * n * (1 + 2 * lanes), |buffer| {
+                let mut carve = Carver::new(buffer);
+                let mut x0 = carve.matrix(n, n);
+                let mut da = carve.lanes(n, lanes, n);
+                let mut dx = carve.lanes(n, lanes, n);
+                D::Primal::inverse_factored(lu, a0, x0.as_view_mut())?;
+                gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
+                let (one, no) = (D::Primal::one(), Trans::NoTrans);
+                D::Primal::gemm(no, no, -one, da.tall(), x0.as_view(), one, dx.tall_mut())?;
+                D::Primal::solve_factored(lu, a0, dx.wide_mut(), Contents::Tangents)?;
+                scatter_primal(&x0.as_view(), Part::All, &mut x);
+                scatter_lanes(&dx, Part::All, &mut x);
+                poison_overflow(&mut x);
+                Ok(())
+            })
+        })
+    }
+
+    fn factors(lu: Pivoted<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        getrf_tangents(a, |primal| {
+            D::Primal::factors(lu, primal)?;
+            Ok((lu.ipiv, lu.zero))
+        })
+    }
+
+    fn ln_determinant_tangents(
+        lu: Pivoted<'_, Self::Native>,
+        a: DMatrixView<'_, Self>,
+    ) -> Result<Self, Error> {
+        let (n, lanes) = (a.nrows(), D::TANGENTS);
+        with_primal(a, |a0| {
+            with_scratch::<D::Primal, _>(n * n + lanes, |buffer| {
+                let mut carve = Carver::new(buffer);
+                let mut inverse = carve.matrix(n, n);
+                let traces = carve.vector(lanes);
+                D::Primal::inverse_factored(lu, a0, inverse.as_view_mut())?;
+                for j in 0..n {
+                    for (i, dx) in a.column(j).iter().enumerate() {
+                        let x = inverse[(j, i)];
+                        traces.iter_mut().enumerate().for_each(|(k, t)| *t += x * dx.lane(k));
+                    }
+                }
+                let mut ln = D::zero();
+                ln.set_primal(D::Primal::ln_determinant_tangents(lu, a0)?);
+                traces.iter().enumerate().for_each(|(k, &t)| ln.set_lane(k, t));
+                Ok(ln)
+            })
+        })
+    }
+}
+
+/// Up to this order the lanes are solved for side by side, beyond it in planes.
+const LIMIT: usize = 64;
+
+/// The solution where the lanes of an entry lie side by side: those of `A`, used once, are read where they are.
+fn interleaved<D: TangentBatch>(
+    lu: Pivoted<'_, <D as Factored>::Native>,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+    contents: Contents,
+) -> Result<bool, Error> {
+    let Some(entries) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
+    let ((n, r), lanes) = (b.shape(), D::TANGENTS);
+    let planes = if n > LIMIT { n * r * lanes } else { 0 };
+    // The primal of a first-order number is a float, which has no use for the matrix beside its factors.
+    let none = DMatrixView::from_slice(&[], 0, 0);
+    with_scratch::<D::Primal, _>(n * r * (1 + lanes) + planes, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let values = carve.vector(n * r);
+        let right = carve.vector(n * r * lanes);
+        let mut x = DMatrixViewMut::from_slice(values, n, r);
+        gather_primal(&b.as_view(), Part::All, &mut x);
+        D::Primal::solve_factored(lu, none, x, contents)?;
+        if !times_values(&entries, values, right) {
+            return Ok(false);
+        }
+        for (y, b) in right.chunks_exact_mut(lanes.max(1)).zip(b.iter()) {
+            y.iter_mut().enumerate().for_each(|(k, y)| *y = b.lane(k) - *y);
+        }
+        if n <= LIMIT {
+            for right in right.chunks_exact_mut((n * lanes).max(1)) {
+                for (i, j) in interchanges(lu.ipiv) {
+                    (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
+                }
+            }
+            solve_lanes(lu.lu, lanes, right);
+            for (b, y) in b.iter_mut().zip(right.chunks_exact(lanes.max(1))) {
+                y.iter().enumerate().for_each(|(k, &y)| b.set_lane(k, y));
+            }
+        } else {
+            let mut db = carve.lanes(n, lanes, r);
+            for (e, y) in right.chunks_exact(lanes.max(1)).enumerate() {
+                y.iter().enumerate().for_each(|(k, &y)| *db.at_mut(k, e % n, e / n) = y);
+            }
+            D::Primal::solve_factored(lu, none, db.wide_mut(), Contents::Tangents)?;
+            scatter_lanes(&db, Part::All, &mut b);
+        }
+        scatter_primal(&DMatrixView::from_slice(values, n, r), Part::All, &mut b);
+        poison_overflow(&mut b);
+        Ok(true)
+    })
+}
