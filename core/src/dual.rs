@@ -143,6 +143,15 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
             eps: T::lanes_add(&T::lanes_strong(self.value, &t.eps), &from_self),
         }
     }
+    #[inline(always)]
+    fn beside(mut self, other: Self) -> Self {
+        // Floats have nothing to remember.
+        if T::ORDER > 0 {
+            self.value = self.value.beside(other.value);
+            self.eps.iter_mut().zip(other.eps).for_each(|(a, b)| *a = a.beside(b));
+        }
+        self
+    }
 }
 
 impl<T: Real, const N: usize> Lift for Dual<T, N> {

@@ -241,6 +241,17 @@ impl<T: Real, const N: usize> Real for Dual2<T, N> {
             }),
         }
     }
+    #[inline(always)]
+    fn beside(mut self, other: Self) -> Self {
+        // Floats have nothing to remember.
+        if T::ORDER > 0 {
+            self.value = self.value.beside(other.value);
+            self.grad.iter_mut().zip(other.grad).for_each(|(a, b)| *a = a.beside(b));
+            let second = self.hess.as_flattened_mut().iter_mut();
+            second.zip(other.hess.as_flattened()).for_each(|(a, &b)| *a = a.beside(b));
+        }
+        self
+    }
 }
 
 impl<T: Real, const N: usize> Lift for Dual2<T, N> {

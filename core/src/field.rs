@@ -99,7 +99,7 @@ macro_rules! field {
             }
             #[inline]
             fn select(self, cond: bool, other: Self) -> Self {
-                if cond { self } else { other }
+                if cond { self.beside(other) } else { other.beside(self) }
             }
         }
 

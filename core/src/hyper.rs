@@ -219,6 +219,18 @@ impl<T: Real, const M: usize, const N: usize> Real for HyperDual<T, M, N> {
         }
         out
     }
+    #[inline(always)]
+    fn beside(mut self, other: Self) -> Self {
+        // Floats have nothing to remember.
+        if T::ORDER > 0 {
+            self.value = self.value.beside(other.value);
+            self.eps1.iter_mut().zip(other.eps1).for_each(|(a, b)| *a = a.beside(b));
+            self.eps2.iter_mut().zip(other.eps2).for_each(|(a, b)| *a = a.beside(b));
+            let mixed = self.eps12.as_flattened_mut().iter_mut();
+            mixed.zip(other.eps12.as_flattened()).for_each(|(a, &b)| *a = a.beside(b));
+        }
+        self
+    }
 }
 
 impl<T: Real, const M: usize, const N: usize> Lift for HyperDual<T, M, N> {

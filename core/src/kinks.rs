@@ -140,7 +140,7 @@ pub(crate) fn rem_euclid_quotient<T: Real>(a: T, b: T) -> T {
 pub(crate) fn piece<D: Lift>(a: D, b: D, y: D::Inner, [fa, fb]: [D::Inner; 2]) -> D {
     let (zero, one) = (num_traits::zero::<D::Inner>(), num_traits::one::<D::Inner>());
     let (x, factor) = if fb == zero { (a, fa) } else { (b, fb) };
-    if y.is_nan() {
+    let piece = if y.is_nan() {
         poisoned(a, y)
     } else if factor == one {
         x.with_inner(y)
@@ -148,7 +148,8 @@ pub(crate) fn piece<D: Lift>(a: D, b: D, y: D::Inner, [fa, fb]: [D::Inner; 2]) -
         (-x).with_inner(y)
     } else {
         D::from_inner(y)
-    }
+    };
+    piece.beside(a).beside(b)
 }
 
 /// The value `y`, which is `NaN`, with `NaN` in every part.

@@ -94,7 +94,7 @@ macro_rules! methods {
             pub fn mul_add(self, a: Self, b: Self) -> Self {
                 let value = self.value.mul_add(a.value, b.value);
                 if Real::is_nan(value) {
-                    return poisoned(self, value);
+                    return poisoned(self * a + b, value);
                 }
                 let product = if value.is_finite() {
                     self * a
@@ -109,7 +109,7 @@ macro_rules! methods {
             /// `self` within `[lo, hi]`, else the bound. At a bound it is `self`, with derivative 1.
             #[inline]
             pub fn clamp(self, lo: Self, hi: Self) -> Self {
-                if self < lo {
+                let piece = if self < lo {
                     lo
                 } else if self > hi {
                     hi
@@ -117,7 +117,8 @@ macro_rules! methods {
                     self * Self::from_base(self.base())
                 } else {
                     self
-                }
+                };
+                piece.beside(self).beside(lo).beside(hi)
             }
 
             /// Radians to degrees.

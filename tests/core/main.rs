@@ -31,6 +31,7 @@ mod serde;
 mod slice;
 mod sparse;
 mod special;
+mod tracer;
 mod values;
 
 #[path = "../support/mod.rs"]

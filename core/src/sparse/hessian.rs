@@ -3,6 +3,7 @@
 use core::ops::ControlFlow;
 
 use super::coloring::Coloring;
+use super::cover::{Weighted, component};
 use super::jacobian::star_sources;
 use super::pattern::Pattern;
 use super::tracer::{Tracer, hessian_pattern, patterns_inplace};
@@ -179,6 +180,39 @@ impl<T: Real, const N: usize> SeparableHessian<T, N> {
             }
         }
         Ok(self.values[..self.terms].iter().fold(T::zero(), |sum, t| sum + t.value))
+    }
+
+    /// Whether the structure holds at `x`: the second derivative along two fixed directions, one more pass, must be what
+    /// the entries make of it.
+    ///
+    /// See [`SparseJacobian::covers`](crate::SparseJacobian::covers) for when to ask. An entry that is smaller than half of
+    /// the digits of the largest term of the sum passes unseen.
+    ///
+    /// # Panics
+    /// If `x` has another length than the structure says.
+    #[track_caller]
+    pub fn covers(
+        &mut self,
+        mut f: impl FnMut(&mut [HyperDual<T, N, N>], &[HyperDual<T, N, N>]),
+        x: &[T],
+    ) -> bool {
+        let (mut gradient, mut entries) = (vec![T::zero(); x.len()], vec![T::zero(); self.pattern.nnz()]);
+        let value = self.evaluate(&mut f, x, &mut gradient, &mut entries);
+        let mut slope = Weighted::beside(value);
+        gradient.iter().enumerate().for_each(|(i, &g)| slope.add(g * component(0, i)));
+        let mut curvature = Weighted::beside(value);
+        for ((i, j), &entry) in self.pattern.entries().zip(&entries) {
+            curvature.add(entry * component(0, i) * component(1, j));
+        }
+        fill(x, &mut self.seeded);
+        for (j, s) in self.seeded.iter_mut().enumerate() {
+            s.eps1[0] = component(0, j);
+            s.eps2[0] = component(1, j);
+        }
+        self.values.fill(HyperDual::constant(T::zero()));
+        f(&mut self.values, &self.seeded);
+        let sum = self.values.iter().fold(HyperDual::<T, N, N>::constant(T::zero()), |sum, t| sum + t);
+        slope.agrees(sum.eps1[0]) && curvature.agrees(sum.eps12[0][0])
     }
 
     /// Value, gradient and Hessian of the sum at `x`, the Hessian as a matrix of `nalgebra-sparse`.
@@ -387,6 +421,34 @@ impl<T: Real, const N: usize> SparseHessian<T, N> {
             value = results[results.len() - 1].value;
         }
         value
+    }
+
+    /// Whether the structure holds at `x`: the second derivative along two fixed directions, one more pass, must be what
+    /// the entries make of it.
+    ///
+    /// See [`SparseJacobian::covers`](crate::SparseJacobian::covers) for when to ask. An entry that is smaller than half of
+    /// the digits of the largest passes unseen.
+    ///
+    /// # Panics
+    /// If `x` has another length than the structure says.
+    #[track_caller]
+    pub fn covers(
+        &mut self,
+        mut f: impl FnMut(&[HyperDual<T, N, N>]) -> HyperDual<T, N, N>,
+        x: &[T],
+    ) -> bool {
+        let (mut gradient, mut entries) = (vec![T::zero(); x.len()], vec![T::zero(); self.pattern.nnz()]);
+        let value = self.evaluate(&mut f, x, &mut gradient, &mut entries);
+        let mut curvature = Weighted::beside(value);
+        for ((i, j), &entry) in self.pattern.entries().zip(&entries) {
+            curvature.add(entry * component(0, i) * component(1, j));
+        }
+        fill(x, &mut self.seeded);
+        for (j, s) in self.seeded.iter_mut().enumerate() {
+            s.eps1[0] = component(0, j);
+            s.eps2[0] = component(1, j);
+        }
+        curvature.agrees(f(&self.seeded).eps12[0][0])
     }
 
     /// Value, gradient and Hessian at `x`, the Hessian as a matrix of `nalgebra-sparse`.

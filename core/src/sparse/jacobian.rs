@@ -3,6 +3,7 @@
 use core::ops::{ControlFlow, Range};
 
 use super::coloring::Coloring;
+use super::cover::{Weighted, component};
 use super::pattern::Pattern;
 use super::tracer::{Tracer, patterns_inplace};
 use crate::drive::certain;
@@ -197,6 +198,46 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
         for (y, v) in y.iter_mut().zip(&results[0]) {
             *y = v.value;
         }
+    }
+
+    /// Whether the structure holds at `x`: the derivative along a fixed direction, one more pass, must be what the entries
+    /// make of it.
+    ///
+    /// [`trace`](Self::trace) finds the structure of the branches that are taken at one point, and a structure given by
+    /// hand may be wrong. A missing entry makes others wrong, and nothing tells. So ask where it may have changed. An
+    /// entry that is smaller than half of the digits of the others of its row, or of the value, passes unseen.
+    ///
+    /// ```
+    /// use dualpack_core::{Real, SparseJacobian};
+    /// // Upwind differences: which neighbour counts depends on the sign.
+    /// fn upwind<S: Real>(y: &mut [S], x: &[S]) {
+    ///     for i in 1..x.len() - 1 {
+    ///         y[i] = x[i] * if x[i] > S::zero() { x[i] - x[i - 1] } else { x[i + 1] - x[i] };
+    ///     }
+    /// }
+    /// let mut jacobian = SparseJacobian::<f64>::trace(upwind, &[1.0, 2.0, 3.0, 4.0], 4);
+    /// assert!(jacobian.covers(upwind, &[4.0, 3.0, 2.0, 1.0]));
+    /// assert!(!jacobian.covers(upwind, &[1.0, 2.0, -3.0, 4.0]));
+    /// ```
+    ///
+    /// # Panics
+    /// If `x` has another length than the structure says.
+    #[track_caller]
+    pub fn covers(&mut self, mut f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]), x: &[T]) -> bool {
+        let mut y = vec![T::zero(); self.pattern.nrows()];
+        let mut entries = vec![T::zero(); self.pattern.nnz()];
+        self.evaluate(&mut f, x, &mut y, &mut entries);
+        let mut along: Vec<_> = y.iter().map(|&y| Weighted::beside(y)).collect();
+        for ((i, j), &entry) in self.pattern.entries().zip(&entries) {
+            along[i].add(entry * component(0, j));
+        }
+        fill(x, &mut self.seeded);
+        for (j, s) in self.seeded.iter_mut().enumerate() {
+            s.eps[0] = component(0, j);
+        }
+        self.values.fill(Dual::constant(T::zero()));
+        f(&mut self.values, &self.seeded);
+        self.values.iter().zip(along).all(|(v, along)| along.agrees(v.eps[0]))
     }
 
     #[track_caller]

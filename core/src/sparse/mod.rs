@@ -2,6 +2,7 @@
 //! entries in a number of passes that depends on the structure only.
 
 pub(crate) mod coloring;
+mod cover;
 pub(crate) mod hessian;
 pub(crate) mod jacobian;
 pub(crate) mod pattern;

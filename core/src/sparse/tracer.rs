@@ -1,7 +1,7 @@
 //! A number that knows which inputs it depends on.
 
 use core::fmt;
-use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::pattern::Pattern;
 use crate::drive::point::{Point, slots, view};
@@ -12,9 +12,17 @@ use crate::{Lift, Real};
 
 /// A number that carries its value and the set of inputs that it depends on, and in which pairs they act on each other.
 ///
-/// [`jacobian_pattern`] and [`hessian_pattern`] run a function on tracers. The structure is that of the branches taken:
-/// comparisons, `max` and the like look at the value, as everywhere. It is conservative in the rest: a product with a variable that happens
-/// to be zero counts, and so does every function that is not linear, whatever its derivatives are at the point.
+/// [`jacobian_pattern`] and [`hessian_pattern`] run a function on tracers. The structure is conservative: a product with a
+/// variable that happens to be zero counts, so does every function that is not linear, whatever its derivatives are at
+/// the point, and `max`, `min`, `clamp` and `select` count all their operands.
+///
+/// Only an `if` on a value leaves no trace of the branch that is not taken. Where the function has some, or calls an
+/// algorithm that skips zeros (nalgebra's decompositions do), trace it at a point without zeros and symmetries, and ask
+/// [`SparseJacobian::covers`](crate::SparseJacobian::covers) at others. Or write the choice as
+/// [`SimdValue::select`](nalgebra::SimdValue::select), which evaluates both branches.
+///
+/// A function may spread its work over threads. LAPACK knows no tracers: the structure of what calls it is given by
+/// hand, [`Pattern::new`].
 ///
 /// ```
 /// use dualpack_core::{Tracer, jacobian_pattern};
@@ -32,17 +40,24 @@ use crate::{Lift, Real};
 pub struct Tracer<T> {
     /// The value.
     pub value: T,
-    pub(crate) set: u32,
+    pub(crate) set: Set,
+}
+
+/// A set of inputs: a node, and the newest trace among those whose inputs it was made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Set {
+    trace: u32,
+    node: u32,
 }
 
 /// The empty set.
-const NONE: u32 = 0;
+const NONE: Set = Set { trace: 0, node: 0 };
 
 /// How a set came about. Unions are not formed until somebody asks: an operation costs one node, however large its sets.
 #[derive(Clone, Copy)]
 enum Node {
-    /// One input.
-    Leaf(u32),
+    /// One input of one trace.
+    Leaf { trace: u32, input: u32 },
     /// Both sets.
     Union(u32, u32),
     /// The same inputs, each of them acting on each.
@@ -51,58 +66,97 @@ enum Node {
     Product(u32, u32),
 }
 
-thread_local! {
-    /// Node 0 stands for the empty set and is never read.
-    static NODES: RefCell<Vec<Node>> = const { RefCell::new(Vec::new()) };
+/// The nodes of all traces that are running. They are shared by all threads, so that a function may spread its work.
+struct Arena {
+    nodes: Vec<Node>,
+    running: Vec<u32>,
+    /// The trace begun last, of all that ever were.
+    latest: u32,
 }
 
-fn push(node: Node) -> u32 {
-    NODES.with_borrow_mut(|nodes| {
-        if nodes.is_empty() {
-            nodes.push(Node::Leaf(0));
+static ARENA: Mutex<Arena> = Mutex::new(Arena { nodes: Vec::new(), running: Vec::new(), latest: 0 });
+
+/// No panic leaves the arena half changed, so a poisoned lock is as good as any.
+fn arena() -> MutexGuard<'static, Arena> {
+    ARENA.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Arena {
+    /// A number may outlive its trace, in a cache; its node is gone then.
+    #[track_caller]
+    fn expect(&self, set: Set) {
+        assert!(
+            set == NONE || self.running.last() == Some(&set.trace) || self.running.contains(&set.trace),
+            "a Tracer was used after the end of the trace that it belongs to"
+        );
+    }
+
+    fn push(&mut self, trace: u32, node: Node) -> Set {
+        let id = u32::try_from(self.nodes.len()).expect("a trace of 2^32 operations");
+        self.nodes.push(node);
+        Set { trace, node: id }
+    }
+
+    fn curve(&mut self, a: Set) -> Set {
+        self.expect(a);
+        match self.nodes[a.node as usize] {
+            Node::Curve(_) => a,
+            _ => self.push(a.trace, Node::Curve(a.node)),
         }
-        let id = u32::try_from(nodes.len()).expect("a trace of 2^32 operations");
-        nodes.push(node);
-        id
-    })
+    }
+
+    fn pair(&mut self, a: Set, b: Set, node: impl FnOnce(u32, u32) -> Node) -> Set {
+        self.expect(a);
+        self.expect(b);
+        self.push(a.trace.max(b.trace), node(a.node, b.node))
+    }
 }
 
-fn union(a: u32, b: u32) -> u32 {
+fn union(a: Set, b: Set) -> Set {
     match (a, b) {
         (NONE, c) | (c, NONE) => c,
         _ if a == b => a,
-        _ => push(Node::Union(a, b)),
+        _ => arena().pair(a, b, Node::Union),
     }
 }
 
-fn product(a: u32, b: u32) -> u32 {
+fn product(a: Set, b: Set) -> Set {
     match (a, b) {
         (NONE, c) | (c, NONE) => c,
-        _ if a == b => curve(a),
-        _ => push(Node::Product(a, b)),
+        _ if a == b => arena().curve(a),
+        _ => arena().pair(a, b, Node::Product),
     }
 }
 
-fn curve(a: u32) -> u32 {
-    let done = a == NONE || NODES.with_borrow(|nodes| matches!(nodes[a as usize], Node::Curve(_)));
-    if done { a } else { push(Node::Curve(a)) }
+fn curve(a: Set) -> Set {
+    if a == NONE { a } else { arena().curve(a) }
 }
 
-/// Removes the nodes of one trace when it ends, in whatever way.
-struct Session {
-    start: u32,
-}
+/// One trace, which ends in whatever way. The nodes go with the last one that runs.
+struct Session(u32);
 
 impl Session {
     fn begin() -> Self {
-        push(Node::Leaf(0));
-        Session { start: NODES.with_borrow(|nodes| nodes.len() as u32) }
+        let mut arena = arena();
+        arena.latest = arena.latest.checked_add(1).expect("2^32 traces");
+        let trace = arena.latest;
+        arena.running.push(trace);
+        Session(trace)
+    }
+
+    fn leaf(&self, input: usize) -> Set {
+        let input = u32::try_from(input).expect("2^32 inputs");
+        arena().push(self.0, Node::Leaf { trace: self.0, input })
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        NODES.with_borrow_mut(|nodes| nodes.truncate(self.start as usize - 1));
+        let mut arena = arena();
+        arena.running.retain(|&t| t != self.0);
+        if arena.running.is_empty() {
+            arena.nodes = Vec::new();
+        }
     }
 }
 
@@ -115,36 +169,44 @@ struct Walk {
 }
 
 impl Walk {
-    /// Calls `visit` for every node from `start` on that `from` is made of.
-    fn each(&mut self, from: u32, start: u32, mut visit: impl FnMut(Node)) {
-        NODES.with_borrow(|nodes| {
-            self.seen.resize(nodes.len(), 0);
-            self.stamp += 1;
-            self.stack.push(from);
-            while let Some(id) = self.stack.pop() {
-                // Older nodes belong to a trace around this one: constants here.
-                if id < start.max(1)
-                    || core::mem::replace(&mut self.seen[id as usize], self.stamp) == self.stamp
-                {
-                    continue;
-                }
-                let node = nodes[id as usize];
-                match node {
-                    Node::Leaf(_) => {}
-                    Node::Curve(a) => self.stack.push(a),
-                    Node::Union(a, b) | Node::Product(a, b) => self.stack.extend([a, b]),
-                }
-                visit(node);
-            }
-        });
+    /// Calls `visit` for every node that `from` is made of.
+    #[track_caller]
+    fn each(&mut self, from: Set, mut visit: impl FnMut(Node)) {
+        if from == NONE {
+            return;
+        }
+        let arena = arena();
+        arena.expect(from);
+        self.walk(&arena, from.node, &mut visit);
     }
 
-    /// The inputs of a set, in order.
-    fn inputs(&mut self, from: u32, start: u32) -> Vec<usize> {
+    fn walk(&mut self, arena: &Arena, from: u32, visit: &mut impl FnMut(Node)) {
+        self.seen.resize(arena.nodes.len(), 0);
+        self.stamp += 1;
+        self.stack.push(from);
+        while let Some(id) = self.stack.pop() {
+            if core::mem::replace(&mut self.seen[id as usize], self.stamp) == self.stamp {
+                continue;
+            }
+            let node = arena.nodes[id as usize];
+            match node {
+                Node::Leaf { .. } => {}
+                Node::Curve(a) => self.stack.push(a),
+                Node::Union(a, b) | Node::Product(a, b) => self.stack.extend([a, b]),
+            }
+            visit(node);
+        }
+    }
+
+    /// The inputs of a set in a trace, in order. Those of traces around it are constants there.
+    #[track_caller]
+    fn inputs(&mut self, from: Set, of: u32) -> Vec<usize> {
         let mut inputs = Vec::new();
-        self.each(from, start, |node| {
-            if let Node::Leaf(i) = node {
-                inputs.push(i as usize);
+        self.each(from, |node| {
+            if let Node::Leaf { trace, input } = node
+                && trace == of
+            {
+                inputs.push(input as usize);
             }
         });
         inputs.sort_unstable();
@@ -153,16 +215,18 @@ impl Walk {
     }
 
     /// The pairs of inputs that act on each other, in both orders.
-    fn pairs(&mut self, from: u32, start: u32, out: &mut Vec<(usize, usize)>) {
+    #[track_caller]
+    fn pairs(&mut self, from: Set, of: u32, out: &mut Vec<(usize, usize)>) {
         let mut factors = Vec::new();
-        self.each(from, start, |node| match node {
+        self.each(from, |node| match node {
             Node::Curve(a) => factors.push((a, a)),
             Node::Product(a, b) => factors.push((a, b)),
-            Node::Leaf(_) | Node::Union(..) => {}
+            Node::Leaf { .. } | Node::Union(..) => {}
         });
         for (a, b) in factors {
-            let rows = self.inputs(a, start);
-            let columns = if a == b { rows.clone() } else { self.inputs(b, start) };
+            let part = |node| Set { node, ..from };
+            let rows = self.inputs(part(a), of);
+            let columns = if a == b { rows.clone() } else { self.inputs(part(b), of) };
             for &i in &rows {
                 for &j in &columns {
                     out.extend([(i, j), (j, i)]);
@@ -173,9 +237,13 @@ impl Walk {
 }
 
 impl<T> Tracer<T> {
-    /// The inputs that this number depends on, in order. Meaningful within the function being traced.
+    /// The inputs that this number depends on, in order.
+    ///
+    /// # Panics
+    /// If the trace is over.
+    #[track_caller]
     pub fn inputs(&self) -> Vec<usize> {
-        Walk::default().inputs(self.set, 1)
+        Walk::default().inputs(self.set, self.set.trace)
     }
 }
 
@@ -245,6 +313,9 @@ impl<T: Real> Real for Tracer<T> {
     fn strong_mul(self, t: Self) -> Self {
         Self { value: self.value.strong_mul(t.value), set: product(self.set, t.set) }
     }
+    fn beside(self, other: Self) -> Self {
+        Self { value: self.value.beside(other.value), set: union(self.set, other.set) }
+    }
 }
 
 impl<T: Real> Lift for Tracer<T> {
@@ -288,10 +359,10 @@ fn trace<X: Point + ?Sized, Y, R>(
     let session = Session::begin();
     let mut seeded = x.map_coordinates(Tracer::constant);
     for (i, s) in slots::<X, Tracer<_>>(&mut seeded).iter_mut().enumerate() {
-        s.set = push(Node::Leaf(u32::try_from(i).expect("2^32 inputs")));
+        s.set = session.leaf(i);
     }
     let y = f(view::<X, _>(&seeded));
-    read(&y, session.start)
+    read(&y, session.0)
 }
 
 /// Which values of a function depend on which inputs: the pattern of its Jacobian, `m x n`, found by one evaluation at
@@ -307,14 +378,14 @@ pub fn jacobian_pattern<X: Point + ?Sized, Y: Values<Scalar = Tracer<X::Scalar>>
     x: &X,
 ) -> Pattern {
     let n = x.coordinates().len();
-    trace(f, x, |y, start| rows(y.values(), n, start))
+    trace(f, x, |y, trace| rows(y.values(), n, trace))
 }
 
-fn rows<T>(y: &[Tracer<T>], n: usize, start: u32) -> Pattern {
+fn rows<T>(y: &[Tracer<T>], n: usize, trace: u32) -> Pattern {
     let mut walk = Walk::default();
     let mut entries = Vec::new();
     for (i, y) in y.iter().enumerate() {
-        entries.extend(walk.inputs(y.set, start).into_iter().map(|j| (i, j)));
+        entries.extend(walk.inputs(y.set, trace).into_iter().map(|j| (i, j)));
     }
     Pattern::new(y.len(), n, entries)
 }
@@ -332,15 +403,15 @@ pub(crate) fn patterns_inplace<T: Real>(
         f(&mut y, x);
         y
     };
-    trace(values, x, |y, start| {
+    trace(values, x, |y, trace| {
         let pairs = second.then(|| {
             let (mut walk, mut pairs) = (Walk::default(), Vec::new());
             for y in y {
-                walk.pairs(y.set, start, &mut pairs);
+                walk.pairs(y.set, trace, &mut pairs);
             }
             Pattern::new(x.len(), x.len(), pairs)
         });
-        (rows(y, x.len(), start), pairs)
+        (rows(y, x.len(), trace), pairs)
     })
 }
 
@@ -357,9 +428,9 @@ pub fn hessian_pattern<X: Point + ?Sized>(
     x: &X,
 ) -> Pattern {
     let n = x.coordinates().len();
-    trace(f, x, |y, start| {
+    trace(f, x, |y, trace| {
         let mut pairs = Vec::new();
-        Walk::default().pairs(y.set, start, &mut pairs);
+        Walk::default().pairs(y.set, trace, &mut pairs);
         Pattern::new(n, n, pairs)
     })
 }

@@ -25,7 +25,7 @@ pub fn logsumexp<T: Real>(x: &[T]) -> T {
     let mut largest = 0;
     for (i, xi) in x.iter().enumerate() {
         if xi.is_nan() {
-            return xi.exp();
+            return x.iter().fold(*xi, |nan, &xi| nan.beside(xi)).exp();
         }
         if *xi > x[largest] {
             largest = i;
@@ -40,7 +40,10 @@ pub fn logsumexp<T: Real>(x: &[T]) -> T {
                 y = y.hypot(xi);
             }
         }
-        return if top < y { -y } else { y };
+        let y = if top < y { -y } else { y };
+        // What the entries of other points, which are finite, would do to each other.
+        let all = x.iter().fold(top, |all, &xi| all.beside(xi));
+        return y.beside(all * all);
     }
     let shift = T::from_base(top.base());
     // exp(0) = 1 stands inside ln_1p; exp_m1 carries its tangents.
