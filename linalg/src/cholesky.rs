@@ -1,19 +1,25 @@
 //! Cholesky decomposition of symmetric (Hermitian) positive definite matrices.
 
+use dualpack_core::Real;
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
-use nalgebra::{ComplexField, DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage};
+use nalgebra::{
+    ComplexField, DMatrix, DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage,
+};
 use num_traits::Zero;
 
 use crate::error::Error;
+use crate::factored::{Contents, Factorization};
 use crate::flags::Uplo;
 use crate::front::{view, view_mut};
 use crate::function::det;
+use crate::kernel::cholesky::POTRF_LIMIT;
 use crate::lanes::real;
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
-use crate::routine::{blocked_scratch, pushforward_blocked};
+use crate::routine::{Potrf, blocked_scratch, pushforward_blocked};
 use crate::scratch::with_scratch;
+use crate::shape::rows_of;
 
 /// How many directions of a pushforward are carried at a time.
 const DIRECTIONS: usize = 16;
@@ -22,6 +28,10 @@ const DIRECTIONS: usize = 16;
 ///
 /// Only the lower triangle of `A` is read, in the value and in the tangents: the matrix that is meant is the Hermitian
 /// one with that triangle.
+///
+/// On dual numbers a large matrix of dynamic size has its values factored, once for all lanes of all orders.
+/// [`solve`](Cholesky::solve) then costs O(n²) for each lane and right-hand side, [`ln_determinant`](Cholesky::ln_determinant)
+/// O(n²) for each lane. The factor itself gets its tangents, O(n³) for each lane, when it is asked for.
 ///
 /// ```
 /// use dualpack_core::Dual64;
@@ -43,7 +53,10 @@ pub struct Cholesky<T: Lapack, D: Dim>
 where
     DefaultAllocator: Allocator<D, D>,
 {
-    l: OMatrix<T, D, D>,
+    /// The factor, or the matrix.
+    a: OMatrix<T, D, D>,
+    /// The factor of the values, if `a` is the matrix.
+    l: Option<DMatrix<T::Native>>,
 }
 
 impl<T: Lapack, D: Dim> Cholesky<T, D>
@@ -56,21 +69,31 @@ where
     /// [`Error::Shape`] unless `a` is square, [`Error::NonFinite`] for NaN or infinity in the lower triangle,
     /// [`Error::NotPositiveDefinite`] with the order of the first leading minor that is not positive.
     pub fn new(mut a: OMatrix<T, D, D>) -> Result<Self, Error> {
-        T::front_potrf(view_mut(&mut a))?;
-        for j in 1..a.ncols() {
-            a.view_mut((0, j), (j, 1)).fill(T::zero());
+        let has_tangents = <T::RealField as Real>::ORDER > 0;
+        if has_tangents && D::try_to_usize().is_none() && a.nrows() > POTRF_LIMIT {
+            let native = |i, j| if i < j { T::Native::zero() } else { a[(i, j)].native() };
+            let mut l = DMatrix::from_fn(a.nrows(), a.ncols(), native);
+            T::Native::front_potrf(l.as_view_mut())?;
+            return Ok(Cholesky { a, l: Some(l) });
         }
-        Ok(Cholesky { l: a })
+        T::front_potrf(view_mut(&mut a))?;
+        zero_above(&mut a);
+        Ok(Cholesky { a, l: None })
     }
 
     /// The lower triangular factor `L`, with a positive diagonal and zeros above it.
     pub fn l(&self) -> OMatrix<T, D, D> {
-        self.l.clone()
+        self.clone().unpack()
     }
 
     /// Gives the factor away.
-    pub fn unpack(self) -> OMatrix<T, D, D> {
-        self.l
+    pub fn unpack(mut self) -> OMatrix<T, D, D> {
+        if let Some(l) = &self.l {
+            let by = Factorization::Cholesky { l: l.as_view() };
+            T::factors(by, view_mut(&mut self.a)).expect("the shapes are those of the matrix");
+            zero_above(&mut self.a);
+        }
+        self.a
     }
 
     /// `A⁻¹ b`, for any number of columns.
@@ -97,14 +120,28 @@ where
         ShapeConstraint: SameNumberOfRows<R, D>,
         DefaultAllocator: Allocator<R, C>,
     {
-        T::front_potrs(view(&self.l), view_mut(b))
+        match &self.l {
+            None => T::front_potrs(view(&self.a), view_mut(b)),
+            Some(l) => {
+                rows_of("potrs", l.nrows(), b.shape())?;
+                let by = Factorization::Cholesky { l: l.as_view() };
+                T::solve_factored(by, view(&self.a), view_mut(b), Contents::Values)
+            }
+        }
     }
 
     /// `A⁻¹`, in full.
     pub fn inverse(&self) -> OMatrix<T, D, D> {
-        let mut x = self.l.clone();
-        T::potri(Uplo::Lower, view_mut(&mut x))
-            .expect("a Cholesky factor is finite and its diagonal positive");
+        let mut x = self.a.clone();
+        let inverted = match &self.l {
+            None => T::potri(Uplo::Lower, view_mut(&mut x)),
+            Some(l) => T::inverse_factored(
+                Factorization::Cholesky { l: l.as_view() },
+                view(&self.a),
+                view_mut(&mut x),
+            ),
+        };
+        inverted.expect("a Cholesky factor is finite and its diagonal positive");
         for j in 0..x.ncols() {
             for i in j + 1..x.nrows() {
                 x[(j, i)] = x[(i, j)].conjugate();
@@ -115,18 +152,36 @@ where
 
     /// `ln det A = 2 Σ ln L_ii`; no overflow where the determinant itself has one.
     pub fn ln_determinant(&self) -> T::RealField {
-        let sum = self.diagonal().fold(T::RealField::zero(), |sum, l| sum + l.ln());
-        sum + sum
+        match &self.l {
+            None => twice_sum_of_logarithms(self.a.nrows(), |i| self.a[(i, i)]),
+            Some(l) => {
+                let value = twice_sum_of_logarithms(l.nrows(), |i| l[(i, i)]);
+                let value = T::from_native(T::Native::from_real(value));
+                self.ln_determinant_tangents(l).with_value_of(value).real()
+            }
+        }
     }
 
     /// `det A = (Π L_ii)²`; it overflows or underflows on the way only if it does in the end.
     pub fn determinant(&self) -> T::RealField {
-        let square = |i: usize| real(self.l[(i, i)]) * real(self.l[(i, i)]);
-        det::product(self.l.nrows(), square).real()
+        match &self.l {
+            None => det::product(self.a.nrows(), |i| real(self.a[(i, i)]) * real(self.a[(i, i)])).real(),
+            Some(l) => {
+                let square = |i: usize| real(l[(i, i)]) * real(l[(i, i)]);
+                let value = T::from_native(det::product(l.nrows(), square));
+                if !value.value_is_finite() {
+                    return T::all_nan().with_value_of(value).real();
+                }
+                let ln = self.ln_determinant_tangents(l);
+                det::from_traces(l.nrows(), square, false, ln).with_value_of(value).real()
+            }
+        }
     }
 
-    fn diagonal(&self) -> impl Iterator<Item = T::RealField> {
-        (0..self.l.nrows()).map(|i| self.l[(i, i)].real())
+    /// `ln det A` with the value zero.
+    fn ln_determinant_tangents(&self, l: &DMatrix<T::Native>) -> T {
+        T::ln_determinant_tangents(Factorization::Cholesky { l: l.as_view() }, view(&self.a))
+            .expect("a Cholesky factor is finite and its diagonal positive")
     }
 
     /// The tangents `dL` that belong to tangents `dA`, for any number of directions at once: `da` has the matrices of
@@ -155,7 +210,7 @@ where
         S: RawStorage<T, D, C>,
         DefaultAllocator: Allocator<D, C>,
     {
-        let n = self.l.nrows();
+        let n = self.a.nrows();
         let mut dl = OMatrix::<T, D, C>::zeros_generic(da.shape_generic().0, da.shape_generic().1);
         if da.nrows() != n || !da.ncols().is_multiple_of(n.max(1)) || (n == 0 && da.ncols() > 0) {
             return Err(Error::Shape {
@@ -164,7 +219,8 @@ where
                 found: da.shape(),
             });
         }
-        let factor: DMatrixView<'_, T> = view(&self.l);
+        let unpacked = self.l.is_some().then(|| self.l());
+        let factor: DMatrixView<'_, T> = view(unpacked.as_ref().unwrap_or(&self.a));
         let directions = da.ncols().checked_div(n).unwrap_or(0);
         for from in (0..directions).step_by(DIRECTIONS) {
             let lanes = DIRECTIONS.min(directions - from);
@@ -191,5 +247,20 @@ where
             })?;
         }
         Ok(dl)
+    }
+}
+
+fn twice_sum_of_logarithms<T: Lapack>(n: usize, diagonal: impl Fn(usize) -> T) -> T::RealField {
+    let sum = (0..n).fold(T::RealField::zero(), |sum, i| sum + diagonal(i).real().ln());
+    sum + sum
+}
+
+/// Sets the entries above the diagonal to zero.
+fn zero_above<T: Lapack, D: Dim>(a: &mut OMatrix<T, D, D>)
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    for j in 1..a.ncols() {
+        a.view_mut((0, j), (j, 1)).fill(T::zero());
     }
 }

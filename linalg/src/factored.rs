@@ -1,4 +1,4 @@
-//! What a front does with the LU factorization of the values of a matrix of any scalar.
+//! What a front does with the factorization of the values of a matrix of any scalar.
 //!
 //! One factorization, of floats, serves all lanes of all orders. A solution costs O(n²) for each lane and right-hand
 //! side: with the lanes of `A`, and the same call one level down,
@@ -9,29 +9,49 @@
 //!
 //! The tangents of the factors themselves, O(n³) for each lane, are computed where a factor is asked for.
 
-use nalgebra::{DMatrixView, DMatrixViewMut};
+use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::ffi;
-use crate::flags::Trans;
-use crate::kernel::product::{solve_lanes, times_values};
+use crate::flags::{Diag, Side, Trans, Uplo};
+use crate::kernel::product::{Triangles, solve_lanes, symmetric_times_values, times_values};
 use crate::lanes::{
-    Carver, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, real, scatter_lanes, scatter_primal,
 };
 use crate::lapack::Lapack;
-use crate::routine::{Gemm, getrf_tangents, interchanges, lu_solve, native};
+use crate::routine::{Gemm, Potrs, getrf_tangents, interchanges, lu_solve, native, potrf_tangents};
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 
-/// The LU factorization of a square matrix of floats.
+/// A factorization of a matrix of floats.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
-pub struct Pivoted<'a, F: Scalar> {
-    pub(crate) lu: DMatrixView<'a, F>,
-    pub(crate) ipiv: &'a [i32],
-    /// The first pivot that is exactly zero, 1-based.
-    pub(crate) zero: Option<usize>,
+pub enum Factorization<'a, F: Scalar> {
+    /// `P A = L U` of a general matrix.
+    Lu {
+        /// Both factors.
+        lu: DMatrixView<'a, F>,
+        /// The interchanges of rows.
+        ipiv: &'a [i32],
+        /// The first pivot that is exactly zero, 1-based.
+        zero: Option<usize>,
+    },
+    /// `A = L Lᴴ` of a Hermitian matrix, of which the lower triangle is given.
+    Cholesky {
+        /// The factor.
+        l: DMatrixView<'a, F>,
+    },
+}
+
+impl<F: Scalar> Factorization<'_, F> {
+    /// What is read of the matrix.
+    fn part(&self) -> Part {
+        match self {
+            Factorization::Lu { .. } => Part::All,
+            Factorization::Cholesky { .. } => Part::Triangle(Uplo::Lower),
+        }
+    }
 }
 
 /// What a right-hand side holds.
@@ -58,7 +78,7 @@ pub trait Factored: Scalar {
     /// `B ← A⁻¹ B`; `a` has the tangents of `A`.
     #[doc(hidden)]
     fn solve_factored(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
         b: DMatrixViewMut<'_, Self>,
         contents: Contents,
@@ -67,19 +87,19 @@ pub trait Factored: Scalar {
     /// `X ← A⁻¹`.
     #[doc(hidden)]
     fn inverse_factored(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
         x: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error>;
 
     /// `A`, of any shape, becomes its factors.
     #[doc(hidden)]
-    fn factors(lu: Pivoted<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
+    fn factors(by: Factorization<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
 
     /// `ln det A`, but for the innermost value, which is zero.
     #[doc(hidden)]
     fn ln_determinant_tangents(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
     ) -> Result<Self, Error>;
 }
@@ -96,42 +116,57 @@ native!(Factored {
     }
 
     fn solve_factored(
-        lu: Pivoted<'_, Self>,
+        by: Factorization<'_, Self>,
         _a: DMatrixView<'_, Self>,
         b: DMatrixViewMut<'_, Self>,
         contents: Contents,
     ) -> Result<(), Error> {
-        match contents {
-            Contents::Values => ffi::getrs(Trans::NoTrans, lu.lu, lu.ipiv, b),
-            Contents::Tangents => lu_solve(lu.lu, lu.ipiv, b),
+        match (by, contents) {
+            (Factorization::Lu { lu, ipiv, .. }, Contents::Values) => ffi::getrs(Trans::NoTrans, lu, ipiv, b),
+            (Factorization::Lu { lu, ipiv, .. }, Contents::Tangents) => lu_solve(lu, ipiv, b),
+            (Factorization::Cholesky { l }, Contents::Values) => Self::front_potrs(l, b),
+            (Factorization::Cholesky { l }, Contents::Tangents) => cholesky_solve(l, b),
         }
     }
 
     fn inverse_factored(
-        lu: Pivoted<'_, Self>,
+        by: Factorization<'_, Self>,
         _a: DMatrixView<'_, Self>,
         mut x: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error> {
-        x.copy_from(&lu.lu);
-        ffi::getri(x, lu.ipiv)
+        match by {
+            Factorization::Lu { lu, ipiv, .. } => {
+                x.copy_from(&lu);
+                ffi::getri(x, ipiv)
+            }
+            Factorization::Cholesky { l } => {
+                x.copy_from(&l);
+                ffi::potri(Uplo::Lower, x.as_view_mut())?;
+                mirror_lower(&mut x);
+                Ok(())
+            }
+        }
     }
 
-    fn factors(lu: Pivoted<'_, Self>, mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        a.copy_from(&lu.lu);
+    fn factors(by: Factorization<'_, Self>, mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        match by {
+            Factorization::Lu { lu: factor, .. } | Factorization::Cholesky { l: factor } => a.copy_from(&factor),
+        }
         Ok(())
     }
 
     fn ln_determinant_tangents(
-        _lu: Pivoted<'_, Self>,
+        _by: Factorization<'_, Self>,
         _a: DMatrixView<'_, Self>,
     ) -> Result<Self, Error> {
         Ok(Self::zero())
     }
 });
 
-/// The values of `a`, unless they are floats that nobody asks for beside their factors.
+/// The values of a part of `a`, unless they are floats that nobody asks for beside their factors.
 fn with_primal<D: TangentBatch, R>(
     a: DMatrixView<'_, D>,
+    part: Part,
     f: impl FnOnce(DMatrixView<'_, D::Primal>) -> R,
 ) -> R {
     let native = size_of::<D::Primal>() == size_of::<<D::Primal as Factored>::Native>();
@@ -139,7 +174,7 @@ fn with_primal<D: TangentBatch, R>(
     with_scratch::<D::Primal, _>(m * n, |buffer| {
         let mut primal = Carver::new(buffer).matrix(m, n);
         if !native {
-            gather_primal(&a, Part::All, &mut primal);
+            gather_primal(&a, part, &mut primal);
         }
         f(primal.as_view())
     })
@@ -159,28 +194,28 @@ impl<D: TangentBatch> Factored for D {
     }
 
     fn solve_factored(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
         mut b: DMatrixViewMut<'_, Self>,
         contents: Contents,
     ) -> Result<(), Error> {
         let (n, r, lanes) = (a.nrows(), b.ncols(), D::TANGENTS);
-        if n > 0 && interleaved(lu, a, b.as_view_mut(), contents)? {
+        if n > 0 && interleaved(by, a, b.as_view_mut(), contents)? {
             return Ok(());
         }
-        with_primal(a, |a0| {
+        with_primal(a, by.part(), |a0| {
             with_scratch::<D::Primal, _>(n * r * (1 + lanes) + n * n * lanes, |buffer| {
                 let mut carve = Carver::new(buffer);
                 let mut x = carve.matrix(n, r);
                 let mut da = carve.lanes(n, lanes, n);
                 let mut db = carve.lanes(n, lanes, r);
                 gather_primal(&b.as_view(), Part::All, &mut x);
-                D::Primal::solve_factored(lu, a0, x.as_view_mut(), contents)?;
-                gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
+                D::Primal::solve_factored(by, a0, x.as_view_mut(), contents)?;
+                gather_matrix(by.part(), &a, &mut da);
                 gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
                 let (one, no) = (D::Primal::one(), Trans::NoTrans);
                 D::Primal::gemm(no, no, -one, da.tall(), x.as_view(), one, db.tall_mut())?;
-                D::Primal::solve_factored(lu, a0, db.wide_mut(), Contents::Tangents)?;
+                D::Primal::solve_factored(by, a0, db.wide_mut(), Contents::Tangents)?;
                 scatter_primal(&x.as_view(), Part::All, &mut b);
                 scatter_lanes(&db, Part::All, &mut b);
                 poison_overflow(&mut b);
@@ -190,22 +225,22 @@ impl<D: TangentBatch> Factored for D {
     }
 
     fn inverse_factored(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
         mut x: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error> {
         let (n, lanes) = (a.nrows(), D::TANGENTS);
-        with_primal(a, |a0| {
+        with_primal(a, by.part(), |a0| {
             with_scratch::<D::Primal, _>(n * n * (1 + 2 * lanes), |buffer| {
                 let mut carve = Carver::new(buffer);
                 let mut x0 = carve.matrix(n, n);
                 let mut da = carve.lanes(n, lanes, n);
                 let mut dx = carve.lanes(n, lanes, n);
-                D::Primal::inverse_factored(lu, a0, x0.as_view_mut())?;
-                gather_lanes(&a, Part::All, Trans::NoTrans, &mut da);
+                D::Primal::inverse_factored(by, a0, x0.as_view_mut())?;
+                gather_matrix(by.part(), &a, &mut da);
                 let (one, no) = (D::Primal::one(), Trans::NoTrans);
                 D::Primal::gemm(no, no, -one, da.tall(), x0.as_view(), one, dx.tall_mut())?;
-                D::Primal::solve_factored(lu, a0, dx.wide_mut(), Contents::Tangents)?;
+                D::Primal::solve_factored(by, a0, dx.wide_mut(), Contents::Tangents)?;
                 scatter_primal(&x0.as_view(), Part::All, &mut x);
                 scatter_lanes(&dx, Part::All, &mut x);
                 poison_overflow(&mut x);
@@ -214,32 +249,43 @@ impl<D: TangentBatch> Factored for D {
         })
     }
 
-    fn factors(lu: Pivoted<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        getrf_tangents(a, |primal| {
-            D::Primal::factors(lu, primal)?;
-            Ok((lu.ipiv, lu.zero))
-        })
+    fn factors(by: Factorization<'_, Self::Native>, a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        match by {
+            Factorization::Lu { ipiv, zero, .. } => getrf_tangents(a, |primal| {
+                D::Primal::factors(by, primal)?;
+                Ok((ipiv, zero))
+            }),
+            Factorization::Cholesky { .. } => {
+                potrf_tangents(Uplo::Lower, a, |primal| D::Primal::factors(by, primal))
+            }
+        }
     }
 
     fn ln_determinant_tangents(
-        lu: Pivoted<'_, Self::Native>,
+        by: Factorization<'_, Self::Native>,
         a: DMatrixView<'_, Self>,
     ) -> Result<Self, Error> {
         let (n, lanes) = (a.nrows(), D::TANGENTS);
-        with_primal(a, |a0| {
+        with_primal(a, by.part(), |a0| {
             with_scratch::<D::Primal, _>(n * n + lanes, |buffer| {
                 let mut carve = Carver::new(buffer);
                 let mut inverse = carve.matrix(n, n);
                 let traces = carve.vector(lanes);
-                D::Primal::inverse_factored(lu, a0, inverse.as_view_mut())?;
+                D::Primal::inverse_factored(by, a0, inverse.as_view_mut())?;
+                let part = by.part();
                 for j in 0..n {
-                    for (i, dx) in a.column(j).iter().enumerate() {
-                        let x = inverse[(j, i)];
+                    let column = a.column(j);
+                    for i in part.rows(n, j) {
+                        let (x, dx) = (inverse[(j, i)], &column[i]);
                         traces.iter_mut().enumerate().for_each(|(k, t)| *t += x * dx.lane(k));
+                        if part != Part::All && i != j {
+                            let y = inverse[(i, j)];
+                            traces.iter_mut().enumerate().for_each(|(k, t)| *t += y * dx.lane(k).conjugate());
+                        }
                     }
                 }
                 let mut ln = D::zero();
-                ln.set_primal(D::Primal::ln_determinant_tangents(lu, a0)?);
+                ln.set_primal(D::Primal::ln_determinant_tangents(by, a0)?);
                 traces.iter().enumerate().for_each(|(k, &t)| ln.set_lane(k, t));
                 Ok(ln)
             })
@@ -247,12 +293,39 @@ impl<D: TangentBatch> Factored for D {
     }
 }
 
+/// The lanes of the whole matrix, which is Hermitian if a triangle of it is given.
+fn gather_matrix<D: TangentBatch>(part: Part, a: &DMatrixView<'_, D>, out: &mut Lanes<'_, D::Primal>) {
+    gather_lanes(a, part, Trans::NoTrans, out);
+    if part != Part::All {
+        for k in 0..D::TANGENTS {
+            mirror_lower(&mut out.lane_mut(k));
+        }
+    }
+}
+
+/// Makes a lower triangle the Hermitian matrix that it stands for.
+pub(crate) fn mirror_lower<P: Lapack>(a: &mut DMatrixViewMut<'_, P>) {
+    for j in 0..a.ncols() {
+        a[(j, j)] = real(a[(j, j)]);
+        for i in j + 1..a.nrows() {
+            a[(j, i)] = a[(i, j)].conjugate();
+        }
+    }
+}
+
+/// Solves with `L Lᴴ` for right-hand sides that may hold anything.
+fn cholesky_solve<P: Lapack>(l: DMatrixView<'_, P>, mut b: DMatrixViewMut<'_, P>) -> Result<(), Error> {
+    let one = P::one();
+    P::trsm(Side::Left, Uplo::Lower, Trans::NoTrans, Diag::NonUnit, one, l, b.as_view_mut())?;
+    P::trsm(Side::Left, Uplo::Lower, Trans::ConjTrans, Diag::NonUnit, one, l, b)
+}
+
 /// Up to this order the lanes are solved for side by side, beyond it in planes.
 const LIMIT: usize = 64;
 
 /// The solution where the lanes of an entry lie side by side: those of `A`, used once, are read where they are.
 fn interleaved<D: TangentBatch>(
-    lu: Pivoted<'_, <D as Factored>::Native>,
+    by: Factorization<'_, <D as Factored>::Native>,
     a: DMatrixView<'_, D>,
     mut b: DMatrixViewMut<'_, D>,
     contents: Contents,
@@ -268,20 +341,31 @@ fn interleaved<D: TangentBatch>(
         let right = carve.vector(n * r * lanes);
         let mut x = DMatrixViewMut::from_slice(values, n, r);
         gather_primal(&b.as_view(), Part::All, &mut x);
-        D::Primal::solve_factored(lu, none, x, contents)?;
-        if !times_values(&entries, values, right) {
+        D::Primal::solve_factored(by, none, x, contents)?;
+        let done = match by {
+            Factorization::Lu { .. } => times_values(&entries, values, right),
+            Factorization::Cholesky { .. } => symmetric_times_values(&entries, values, right),
+        };
+        if !done {
             return Ok(false);
         }
         for (y, b) in right.chunks_exact_mut(lanes.max(1)).zip(b.iter()) {
             y.iter_mut().enumerate().for_each(|(k, y)| *y = b.lane(k) - *y);
         }
         if n <= LIMIT {
-            for right in right.chunks_exact_mut((n * lanes).max(1)) {
-                for (i, j) in interchanges(lu.ipiv) {
-                    (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
+            match by {
+                Factorization::Lu { lu, ipiv, .. } => {
+                    for right in right.chunks_exact_mut((n * lanes).max(1)) {
+                        for (i, j) in interchanges(ipiv) {
+                            (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
+                        }
+                    }
+                    solve_lanes(Triangles::Lu(lu), lanes, right);
+                }
+                Factorization::Cholesky { l } => {
+                    solve_lanes(Triangles::Cholesky(l), lanes, right);
                 }
             }
-            solve_lanes(lu.lu, lanes, right);
             for (b, y) in b.iter_mut().zip(right.chunks_exact(lanes.max(1))) {
                 y.iter().enumerate().for_each(|(k, &y)| b.set_lane(k, y));
             }
@@ -290,7 +374,7 @@ fn interleaved<D: TangentBatch>(
             for (e, y) in right.chunks_exact(lanes.max(1)).enumerate() {
                 y.iter().enumerate().for_each(|(k, &y)| *db.at_mut(k, e % n, e / n) = y);
             }
-            D::Primal::solve_factored(lu, none, db.wide_mut(), Contents::Tangents)?;
+            D::Primal::solve_factored(by, none, db.wide_mut(), Contents::Tangents)?;
             scatter_lanes(&db, Part::All, &mut b);
         }
         scatter_primal(&DMatrixView::from_slice(values, n, r), Part::All, &mut b);

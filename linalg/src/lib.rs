@@ -101,7 +101,7 @@ pub use error::Error;
 pub use exponential::{Exponential, expm};
 pub use factored::Factored;
 #[doc(hidden)]
-pub use factored::{Contents, Pivoted};
+pub use factored::{Contents, Factorization};
 pub use flags::{BalanceJob, Diag, Side, Trans, Uplo};
 pub use function::Expm;
 pub use functions::{ScalarFn, VectorFn};

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
 use nalgebra::{
-    ComplexField, DMatrixViewMut, DefaultAllocator, Dim, DimMin, DimMinimum, Matrix, OMatrix, OVector,
-    PermutationSequence, RawStorage, Storage,
+    ComplexField, DMatrixView, DMatrixViewMut, DefaultAllocator, Dim, DimMin, DimMinimum, Matrix, OMatrix,
+    OVector, PermutationSequence, RawStorage, Storage,
 };
 use num_traits::Zero;
 
 use crate::error::Error;
-use crate::factored::{Contents, Pivoted};
+use crate::factored::{Contents, Factorization};
 use crate::front::{view, view_mut};
 use crate::function::det::{self, Road};
 use crate::kernel::same;
@@ -89,19 +89,23 @@ where
     }
 
     /// The factors of the values.
-    fn pivoted(&self) -> Pivoted<'_, T::Native> {
-        let lu = match &self.lu {
+    fn values(&self) -> DMatrixView<'_, T::Native> {
+        match &self.lu {
             Some(lu) => view(lu),
             None => same(view(&self.a)).expect("without factors beside it the matrix is one of floats"),
-        };
-        Pivoted { lu, ipiv: self.ipiv.as_slice(), zero: self.zero }
+        }
+    }
+
+    fn factorization(&self) -> Factorization<'_, T::Native> {
+        Factorization::Lu { lu: self.values(), ipiv: self.ipiv.as_slice(), zero: self.zero }
     }
 
     /// `L` and `U` in one, with their tangents.
     fn factors(&self) -> OMatrix<T, R, C> {
         let mut factors = self.a.clone();
         if self.lu.is_some() {
-            T::factors(self.pivoted(), view_mut(&mut factors)).expect("the shapes are those of the matrix");
+            T::factors(self.factorization(), view_mut(&mut factors))
+                .expect("the shapes are those of the matrix");
         }
         factors
     }
@@ -247,7 +251,7 @@ where
     {
         let n = square("getrs", self.a.shape())?;
         rows_of("getrs", n, b.shape())?;
-        T::solve_factored(self.pivoted(), view(&self.a), view_mut(b), Contents::Values)
+        T::solve_factored(self.factorization(), view(&self.a), view_mut(b), Contents::Values)
     }
 
     /// `A⁻¹`. To solve with it is slower and less accurate than [`solve`](LU::solve).
@@ -258,7 +262,7 @@ where
         square("getri", self.a.shape())?;
         let (rows, cols) = self.a.shape_generic();
         let mut x = OMatrix::<T, D, D>::zeros_generic(rows, cols);
-        T::inverse_factored(self.pivoted(), view(&self.a), view_mut(&mut x))?;
+        T::inverse_factored(self.factorization(), view(&self.a), view_mut(&mut x))?;
         Ok(x)
     }
 
@@ -283,16 +287,16 @@ where
     pub fn determinant(&self) -> T {
         assert!(self.a.is_square(), "determinant of a matrix that is not square");
         let n = self.a.nrows();
-        let (factored, odd) = (self.pivoted(), interchanges(self.ipiv.as_slice()).count() % 2 == 1);
-        let product = det::product(n, |i| factored.lu[(i, i)]);
+        let (lu, odd) = (self.values(), interchanges(self.ipiv.as_slice()).count() % 2 == 1);
+        let product = det::product(n, |i| lu[(i, i)]);
         let value = T::from_native(if odd { -product } else { product });
-        let road = det::road::<T>(&factored.lu);
+        let road = det::road::<T>(&lu);
         if road != Road::Value && !value.value_is_finite() {
             return T::all_nan().with_value_of(value);
         }
         let det = match road {
             Road::Value => value,
-            Road::Traces => det::from_traces(n, |i| factored.lu[(i, i)], odd, self.ln_determinant_tangents()),
+            Road::Traces => det::from_traces(n, |i| lu[(i, i)], odd, self.ln_determinant_tangents()),
             Road::Pivots => {
                 let factors = self.factors();
                 let product = det::product(n, |i| factors[(i, i)]);
@@ -316,16 +320,16 @@ where
         if let Some(pivot) = self.zero {
             return Err(Error::Singular { routine: ROUTINE, pivot });
         }
-        let factored = self.pivoted();
+        let lu = self.values();
         let zero = <T::Native as ComplexField>::RealField::zero();
-        let value = (0..n).fold(zero, |sum, i| sum + factored.lu[(i, i)].modulus().ln());
+        let value = (0..n).fold(zero, |sum, i| sum + lu[(i, i)].modulus().ln());
         let ln = self.ln_determinant_tangents();
         Ok(ln.with_value_of(T::from_native(T::Native::from_real(value))).real())
     }
 
     /// `ln det A` with the value zero; NaN if a factor has overflowed.
     fn ln_determinant_tangents(&self) -> T {
-        let ln = T::ln_determinant_tangents(self.pivoted(), view(&self.a));
+        let ln = T::ln_determinant_tangents(self.factorization(), view(&self.a));
         ln.unwrap_or_else(|_| T::all_nan())
     }
 }

@@ -9,6 +9,7 @@ mod laws;
 mod bad_input;
 mod balance;
 mod cholesky;
+mod cholesky_tangents;
 mod complex;
 mod expm;
 mod gebak;

@@ -1,7 +1,9 @@
 //! The lanes of a matrix, read where they are, times a matrix of values.
 
 use nalgebra::{ComplexField, DMatrixView};
+use num_traits::Zero;
 
+use super::level3::{Number, Place};
 use super::{Entries, InterleavedRef, Order, dispatch, same, subtract};
 use crate::scalar::{BaseOf, Scalar};
 
@@ -79,12 +81,8 @@ dispatch! {
     ///
     /// # Safety
     /// As for [`column`].
-    unsafe fn run<F: Float>(a: Entries<F>, lanes: usize, x: &[F], out: &mut [F]) => column
+    unsafe fn run<F: Number>(a: Entries<F>, lanes: usize, x: &[F], out: &mut [F]) => column
 }
-
-/// What the kernel computes with.
-trait Float: ComplexField + Copy {}
-impl<F: ComplexField + Copy> Float for F {}
 
 /// `dA X` for the lanes of `a`: the lanes of entry `(i, c)` begin at `lanes (i + rows c)` of `out`; `x` is stored by
 /// columns. `false`, and nothing done, for entries that are no plain floats or more than a value and its tangents.
@@ -106,9 +104,98 @@ pub(crate) fn times_values<P: Scalar>(a: &InterleavedRef<'_, BaseOf<P>>, x: &[P]
     true
 }
 
-/// What the solve works on: the factors, by columns, and the lanes of one right-hand side, `lanes` for each row.
-struct Solve<'a, F: nalgebra::Scalar> {
-    lu: DMatrixView<'a, F>,
+/// `y += A x` for the lanes of a symmetric matrix of which the lower triangle is given, column by column.
+///
+/// # Safety
+/// The lower triangle of `a`, square, may be read, and has `lanes` tangents in each entry; `x` has as many entries as
+/// rows, `y` `lanes` times as many.
+#[inline(always)]
+unsafe fn symmetric<F: ComplexField + Copy, const FUSED: bool>(
+    a: Entries<F>,
+    lanes: usize,
+    x: &[F],
+    y: &mut [F],
+) {
+    macro_rules! group {
+        ($W:literal, $k:expr, $j:expr) => {{
+            let add = |y: &mut [F; $W], f: F, t: &[F; $W]| {
+                for w in 0..$W {
+                    y[w] = if FUSED { f.mul_add(t[w], y[w]) } else { y[w] + f * t[w] };
+                }
+            };
+            let at = |i: usize| i * lanes + $k..i * lanes + $k + $W;
+            let mut sum: [F; $W] = std::array::from_fn(|w| y[at($j).start + w]);
+            // SAFETY: an entry of the diagonal.
+            add(&mut sum, x[$j], &unsafe { a.load($j, $j, 1 + $k) });
+            for i in $j + 1..a.rows {
+                // SAFETY: an entry of the lower triangle.
+                let t: [F; $W] = unsafe { a.load(i, $j, 1 + $k) };
+                add(&mut sum, x[i], &t);
+                let row = &mut y[at(i)];
+                let mut other: [F; $W] = std::array::from_fn(|w| row[w]);
+                add(&mut other, x[$j], &t);
+                row.copy_from_slice(&other);
+            }
+            y[at($j)].copy_from_slice(&sum);
+        }};
+    }
+    for j in 0..a.rows {
+        let mut k = 0;
+        while k < lanes {
+            match lanes - k {
+                8.. => (group!(8, k, j), k += 8).1,
+                4.. => (group!(4, k, j), k += 4).1,
+                _ => (group!(1, k, j), k += 1).1,
+            }
+        }
+    }
+}
+
+dispatch! {
+    /// See [`symmetric`].
+    ///
+    /// # Safety
+    /// As for [`symmetric`].
+    unsafe fn run_symmetric<F: Number>(a: Entries<F>, lanes: usize, x: &[F], y: &mut [F]) => symmetric
+}
+
+/// [`times_values`] for a symmetric matrix, of which the lower triangle is read.
+pub(crate) fn symmetric_times_values<P: Scalar>(
+    a: &InterleavedRef<'_, BaseOf<P>>,
+    x: &[P],
+    out: &mut [P],
+) -> bool {
+    let (Some(x), Some(out)) = (floats(x), floats_mut(out)) else { return false };
+    let (a, lanes) = match a.order {
+        Order::First => (a.entries, a.lanes),
+        Order::Symmetric => return false,
+    };
+    assert!(a.rows == a.cols && x.len().checked_rem(a.cols) == Some(0) && out.len() == lanes * x.len());
+    out.fill(BaseOf::<P>::zero());
+    if out.is_empty() {
+        return true;
+    }
+    for (x, y) in x.chunks_exact(a.cols).zip(out.chunks_exact_mut(a.rows * lanes)) {
+        // SAFETY: `a` is a borrowed square matrix of entries with one value and `lanes` tangents; the lengths are those
+        // of its columns and its rows.
+        unsafe { run_symmetric(a, lanes, x, y) };
+    }
+    true
+}
+
+/// The factors of a matrix that is solved with.
+pub(crate) enum Triangles<'a, P: Scalar> {
+    /// A unit lower and an upper triangle.
+    Lu(DMatrixView<'a, P>),
+    /// A lower triangle and its transpose.
+    Cholesky(DMatrixView<'a, P>),
+}
+
+/// What the solve works on: the two triangles, and the lanes of one right-hand side, `lanes` for each row.
+struct Solve<'a, F> {
+    lower: Place<F>,
+    upper: Place<F>,
+    unit: bool,
     lanes: usize,
     x: &'a mut [F],
 }
@@ -116,23 +203,29 @@ struct Solve<'a, F: nalgebra::Scalar> {
 /// Forward and backward substitution for all lanes of one right-hand side.
 ///
 /// # Safety
-/// None is needed; the kernels share their form.
+/// The triangles may be read and have as many rows as the right-hand side.
 #[inline(always)]
-unsafe fn substitute<F: ComplexField + Copy, const FUSED: bool>(s: Solve<'_, F>) {
-    let Solve { lu, lanes, x } = s;
+unsafe fn substitute<F: Number, const FUSED: bool>(s: Solve<'_, F>) {
+    let Solve { lower, upper, unit, lanes, x } = s;
     let n = x.len() / lanes;
     macro_rules! group {
         ($W:literal, $k:expr) => {{
             for step in 0..2 * n {
-                let (i, known) = if step < n { (step, 0..step) } else { (2 * n - 1 - step, 2 * n - step..n) };
+                let (t, i, known) = if step < n {
+                    (lower, step, 0..step)
+                } else {
+                    (upper, 2 * n - 1 - step, 2 * n - step..n)
+                };
                 let mut sum: [F; $W] = std::array::from_fn(|w| x[i * lanes + $k + w]);
                 for k in known {
-                    let factor = lu[(i, k)];
+                    // SAFETY: an entry of the lower triangle in the first half, of the upper one in the second.
+                    let factor = unsafe { t.at(i, k) };
                     let from: [F; $W] = std::array::from_fn(|w| x[k * lanes + $k + w]);
                     subtract::<F, $W, FUSED>(&mut sum, factor, &from);
                 }
-                if step >= n {
-                    let pivot = lu[(i, i)];
+                if step >= n || !unit {
+                    // SAFETY: an entry of the diagonal.
+                    let pivot = unsafe { t.at(i, i) };
                     sum = sum.map(|x| x / pivot);
                 }
                 x[i * lanes + $k..][..$W].copy_from_slice(&sum);
@@ -154,19 +247,25 @@ dispatch! {
     ///
     /// # Safety
     /// As for [`substitute`].
-    unsafe fn run_substitute<F: Float>(s: Solve<'_, F>) => substitute
+    unsafe fn run_substitute<F: Number>(s: Solve<'_, F>) => substitute
 }
 
-/// Solves `L U X = B` for right-hand sides with `lanes` floats for each row, one after the other in `x`. `false`, and
-/// nothing done, for entries that are no plain floats.
-pub(crate) fn solve_lanes<N: Scalar, P: Scalar>(lu: DMatrixView<'_, N>, lanes: usize, x: &mut [P]) -> bool {
-    let (Some(lu), Some(x)) = (same::<N, BaseOf<P>>(lu), floats_mut(x)) else { return false };
-    let n = lu.nrows();
-    assert!(lu.ncols() == n && x.len().checked_rem(n * lanes).unwrap_or(0) == 0);
+/// Solves for right-hand sides with `lanes` floats for each row, one after the other in `x`. `false`, and nothing done,
+/// for entries that are no plain floats.
+pub(crate) fn solve_lanes<N: Scalar, P: Scalar>(by: Triangles<'_, N>, lanes: usize, x: &mut [P]) -> bool {
+    let (factor, unit) = match by {
+        Triangles::Lu(lu) => (lu, true),
+        Triangles::Cholesky(l) => (l, false),
+    };
+    let (Some(factor), Some(x)) = (same::<N, BaseOf<P>>(factor), floats_mut(x)) else { return false };
+    let n = factor.nrows();
+    assert!(factor.ncols() == n && x.len().checked_rem(n * lanes).unwrap_or(0) == 0);
+    let lower = Place { start: factor.as_ptr(), down: 1, right: factor.strides().1 };
+    let upper = if unit { lower } else { Place { down: lower.right, right: lower.down, ..lower } };
     if n * lanes > 0 {
         for x in x.chunks_exact_mut(n * lanes) {
-            // SAFETY: nothing is asked for.
-            unsafe { run_substitute(Solve { lu, lanes, x }) };
+            // SAFETY: the two triangles are those of a borrowed n x n matrix, or one of it and its transpose.
+            unsafe { run_substitute(Solve { lower, upper, unit, lanes, x }) };
         }
     }
     true

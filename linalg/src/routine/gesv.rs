@@ -13,7 +13,7 @@
 use nalgebra::{DMatrixView, DMatrixViewMut};
 
 use crate::error::Error;
-use crate::factored::{Contents, Pivoted};
+use crate::factored::{Contents, Factorization};
 use crate::lapack::Lapack;
 use crate::routine::{Getrf, native};
 use crate::scalar::{Scalar, TangentBatch};
@@ -54,8 +54,8 @@ fn solve<T: Lapack>(a: DMatrixView<'_, T>, b: DMatrixViewMut<'_, T>) -> Result<(
                 column.iter_mut().zip(a.column(j).as_slice()).for_each(|(x, a)| *x = a.native());
             }
             T::Native::getrf(DMatrixViewMut::from_slice(values, n, n), ipiv)?;
-            let lu = Pivoted { lu: DMatrixView::from_slice(values, n, n), ipiv, zero: None };
-            T::solve_factored(lu, a, b, Contents::Values)
+            let by = Factorization::Lu { lu: DMatrixView::from_slice(values, n, n), ipiv, zero: None };
+            T::solve_factored(by, a, b, Contents::Values)
         })
     })
 }

@@ -37,7 +37,7 @@ pub(crate) use gebal::Similarity;
 pub(crate) use getrf::{interchanges, pushforward as getrf_pushforward, tangents as getrf_tangents};
 pub(crate) use getrs::solve as lu_solve;
 pub(crate) use parts::quotient;
-pub(crate) use potrf::{blocked_scratch, pushforward_blocked};
+pub(crate) use potrf::{blocked_scratch, factor as potrf_tangents, pushforward_blocked};
 
 /// Writes the implementations for the four scalars that LAPACK computes with.
 macro_rules! native {

@@ -273,7 +273,7 @@ enum Road {
 }
 
 /// Primal by `primal_factor`, then the lanes.
-fn factor<D: TangentBatch>(
+pub(crate) fn factor<D: TangentBatch>(
     uplo: Uplo,
     mut a: DMatrixViewMut<'_, D>,
     primal_factor: impl FnOnce(DMatrixViewMut<'_, D::Primal>) -> Result<(), Error>,
