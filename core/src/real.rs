@@ -104,8 +104,8 @@ pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'
     /// A tangent that is zero stays zero through a function whose derivative is infinite there, such as `sqrt` at 0.
     fn strong_mul(self, t: Self) -> Self;
 
-    /// `self`, which a comparison of values chose where it might have chosen `other`: a [`Tracer`](crate::Tracer)
-    /// depends on both, every other number is left as it is.
+    /// `self`, which a comparison of values chose where it might have chosen `other`: a tracer of
+    /// sparse structure depends on both, every other number is left as it is.
     #[doc(hidden)]
     #[inline(always)]
     fn beside(self, _other: Self) -> Self {

@@ -326,3 +326,56 @@ fn work_spaces_for_nalgebra_points() {
     space.evaluate(|x| vector![x.sum(), x[0] * x[2]], &x, &mut y, &mut j);
     assert_eq!((y, j), ([6.0, 3.0], Matrix2x3::new(1.0, 1.0, 1.0, 3.0, 0.0, 1.0)));
 }
+
+/// Fails after `done` calls.
+fn failing(done: usize) -> impl FnMut() -> Result<(), &'static str> {
+    let mut calls = 0;
+    move || {
+        calls += 1;
+        if calls > done { Err("no") } else { Ok(()) }
+    }
+}
+
+/// Errors halfway: finished chunks are new, the others are what stood there, and values come last where the docs say so.
+#[test]
+fn an_error_leaves_buffers_as_documented() {
+    let (n, old) = (20, f64::NEG_INFINITY);
+    let x = sample(n, 0.0);
+    let (want_g, want_j) = (gradient(value, &x).1, jacobian(values, &x).1);
+    for done in 0..3 {
+        let check = |got: &dyn Fn(usize) -> f64, want: &dyn Fn(usize) -> f64| {
+            (0..n).for_each(|j| assert_eq!(got(j), if j < 8 * done { want(j) } else { old }));
+        };
+        let (mut g, mut step) = (vec![old; n], failing(done));
+        let failed = Gradient::new(&x).try_evaluate(|x: &[_]| step().map(|()| value(x)), &x, &mut g);
+        assert_eq!(failed, Err("no"));
+        check(&|j| g[j], &|j| want_g[j]);
+
+        let (mut y, mut j, mut step) = ([old; 3], DMatrix::from_element(3, n, old), failing(done));
+        let failed = Jacobian::new(&x).try_evaluate_inplace(
+            |y, x| {
+                y.copy_from_slice(&values(x));
+                step()
+            },
+            &x,
+            &mut y,
+            &mut j,
+        );
+        assert_eq!((failed, y), (Err("no"), [old; 3]));
+        check(&|k| j[(0, k)], &|k| want_j[(0, k)]);
+
+        let (mut r, mut jacobian, mut step) = ([old; 1], vec![old; n], failing(done));
+        let failed = BlockJacobian::<f64>::default().clone().try_evaluate(
+            |x, r| {
+                r[0] = value(&x[0]);
+                step()
+            },
+            &[&x],
+            &mut r,
+            &mut [Some(&mut jacobian)],
+            Layout::RowMajor,
+        );
+        assert_eq!((failed, r), (Err("no"), [old]));
+        check(&|k| jacobian[k], &|k| want_g[k]);
+    }
+}

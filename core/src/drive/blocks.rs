@@ -96,7 +96,8 @@ pub fn jacobian_blocks<T: Real>(
     BlockJacobian::new().evaluate(f, blocks, residuals, jacobians, layout);
 }
 
-/// [`jacobian_blocks`] of a function that may fail: its error comes out unchanged.
+/// [`jacobian_blocks`] of a function that may fail: its error comes out unchanged. Then the Jacobians hold some columns
+/// of the new and some of the old result, and the residuals are as they were.
 ///
 /// # Panics
 /// As [`jacobian_blocks`].
@@ -114,13 +115,19 @@ pub fn try_jacobian_blocks<T: Real, E>(
 /// The work space of [`jacobian_blocks`], with `N` lanes: evaluations allocate only where an earlier one was smaller.
 ///
 /// A panic in the function, or an error, leaves the work space usable.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BlockJacobian<T, const N: usize = LANES> {
     seeded: Vec<Dual<T, N>>,
     values: Vec<Dual<T, N>>,
     ends: Vec<usize>,
     /// Block and column of each free coordinate, and where it stands in `seeded`.
     free: Vec<(usize, usize, usize)>,
+}
+
+impl<T: Real, const N: usize> Default for BlockJacobian<T, N> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<T: Real, const N: usize> BlockJacobian<T, N> {

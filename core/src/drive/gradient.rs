@@ -137,7 +137,8 @@ impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Gradient<X, S> {
         certain(self.try_evaluate(|x| Ok(f(x)), x, gradient))
     }
 
-    /// [`evaluate`](Gradient::evaluate) for a function that may fail: its error comes out unchanged.
+    /// [`evaluate`](Gradient::evaluate) for a function that may fail: its error comes out unchanged. Then `gradient` holds
+    /// some chunks of the new and some of the old gradient, as after a panic.
     ///
     /// # Panics
     /// If `x` or `gradient` has another shape than the work space.

@@ -17,9 +17,10 @@ use crate::seed::{SecondOrder, chunk, fill, unseed};
 /// Value, gradient and Hessian of a function: `(f(x), ∇f(x), ∇²f(x))`, the Hessian an `n x n` matrix that is
 /// symmetric to the bit.
 ///
-/// Inputs whose number the type knows take one pass of [`Dual2`](crate::Dual2). Others take blocks of `N x N` second
-/// derivatives, of which only those on and above the diagonal are evaluated: k(k + 1)/2 passes for k = ⌈n/N⌉, about
-/// n²/(2N²). See [`Chunk`](crate::Chunk) for `N`, [`gradient`](crate::gradient) for the points.
+/// Inputs whose number the type knows take one pass of [`Dual2`](crate::Dual2), n numbers of n² parts on the stack: from
+/// about 32 inputs on, choose a [`Chunk`](crate::Chunk). Others take blocks of `N x N` second derivatives, of which only
+/// those on and above the diagonal are evaluated: k(k + 1)/2 passes for k = ⌈n/N⌉, about n²/(2N²). See
+/// [`Chunk`](crate::Chunk) for `N`, [`gradient`](crate::gradient) for the points.
 ///
 /// ```
 /// use dualpack_core::hessian;
@@ -154,7 +155,8 @@ impl<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar>> Hessian<X, S> {
         certain(self.try_evaluate(|x| Ok(f(x)), x, gradient, hessian))
     }
 
-    /// [`evaluate`](Hessian::evaluate) for a function that may fail: its error comes out unchanged.
+    /// [`evaluate`](Hessian::evaluate) for a function that may fail: its error comes out unchanged. Then the buffers hold
+    /// some blocks of the new and some of the old result, as after a panic.
     ///
     /// # Panics
     /// As [`evaluate`](Hessian::evaluate).
@@ -173,7 +175,7 @@ impl<X: Point + ?Sized, S: SecondOrder<Inner = X::Scalar>> Hessian<X, S> {
     }
 
     /// [`try_evaluate`](Hessian::try_evaluate) that reports to `progress` after each pass the fraction of the passes
-    /// done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`].
+    /// done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`], the buffers as after an error.
     ///
     /// # Panics
     /// As [`evaluate`](Hessian::evaluate).

@@ -177,7 +177,8 @@ impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Jacobian<X, S> {
         certain(self.try_evaluate(|x| Ok(f(x)), x, y, jacobian));
     }
 
-    /// [`evaluate`](Jacobian::evaluate) for a function that may fail: its error comes out unchanged.
+    /// [`evaluate`](Jacobian::evaluate) for a function that may fail: its error comes out unchanged. Then the buffers hold
+    /// some chunks of the new and some of the old result, as after a panic.
     ///
     /// # Panics
     /// As [`evaluate`](Jacobian::evaluate).
@@ -230,7 +231,8 @@ impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Jacobian<X, S> {
         ));
     }
 
-    /// [`evaluate_inplace`](Jacobian::evaluate_inplace) for a function that may fail: its error comes out unchanged.
+    /// [`evaluate_inplace`](Jacobian::evaluate_inplace) for a function that may fail: its error comes out unchanged. Then
+    /// `jacobian` holds some chunks of the new and some of the old result, and `y` is as it was.
     ///
     /// # Panics
     /// As [`evaluate_inplace`](Jacobian::evaluate_inplace).
@@ -294,7 +296,8 @@ pub fn jacobian_inplace<P: At, R: Dim, C: Dim, B: StorageMut<P::Scalar, R, C>>(
     Jacobian::<P::Point, P::First>::new(x).evaluate_inplace(f, x.point(), y, jacobian);
 }
 
-/// [`jacobian_inplace`] of a function that may fail: its error comes out unchanged.
+/// [`jacobian_inplace`] of a function that may fail: its error comes out unchanged. Then `jacobian` holds some chunks of
+/// the new and some of the old result, and `y` is as it was.
 ///
 /// # Panics
 /// If `jacobian` is not `y.len() x n`.

@@ -7,7 +7,7 @@ use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, Storage, StorageMut};
 
 use super::certain;
 use super::derivative::fill_with;
-use super::jacobian::columns;
+use super::jacobian::{columns, same_count};
 use super::point::{At, Point, Seeded, expect_len, expect_shape, slots, view};
 use super::values::Values;
 use crate::seed::{FirstOrder, chunk};
@@ -182,7 +182,7 @@ where
     let y = batch(x, directions, |x, lanes| {
         let y = f(x)?;
         let out = tangents.get_or_insert_with(|| OMatrix::zeros_generic(y.dim(), k));
-        expect_len("the result of a later pass", y.values().len(), out.nrows());
+        same_count(out.nrows(), y.values().len());
         columns(out, y.values(), lanes);
         Ok(y.map_values(|y| y.inner()))
     })?;
@@ -209,7 +209,8 @@ pub fn jvp_batch_into<P: At, Y: Values<Scalar = P::First>, R: Dim, K: Dim, B, M:
     certain(try_jvp_batch_into(|x| Ok(f(x)), x, directions, y, tangents));
 }
 
-/// [`jvp_batch_into`] of a function that may fail: its error comes out unchanged.
+/// [`jvp_batch_into`] of a function that may fail: its error comes out unchanged. Then the buffers hold some chunks of
+/// the new and some of the old result.
 ///
 /// # Panics
 /// As [`jvp_batch_into`].

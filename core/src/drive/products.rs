@@ -66,7 +66,8 @@ pub fn hvp_into<P: At>(
     certain(try_hvp_into(|x| Ok(f(x)), x, v, gradient, product))
 }
 
-/// [`hvp_into`] of a function that may fail: its error comes out unchanged.
+/// [`hvp_into`] of a function that may fail: its error comes out unchanged. Then the buffers hold some chunks of the new
+/// and some of the old result.
 ///
 /// # Panics
 /// If `x`, `v`, `gradient` and `product` differ in shape.
@@ -194,7 +195,8 @@ pub fn laplacian_into<X: Point + ?Sized>(
     certain(try_laplacian_into(|x| Ok(f(x)), x, gradient))
 }
 
-/// [`laplacian_into`] of a function that may fail: its error comes out unchanged.
+/// [`laplacian_into`] of a function that may fail: its error comes out unchanged. Then `gradient` holds some chunks of
+/// the new and some of the old gradient.
 ///
 /// # Panics
 /// If `x` and `gradient` differ in shape.
@@ -296,7 +298,8 @@ where
     certain(try_partial_hessian_into(|x, y| Ok(f(x, y)), x, y, gx, gy, mixed))
 }
 
-/// [`partial_hessian_into`] of a function that may fail: its error comes out unchanged.
+/// [`partial_hessian_into`] of a function that may fail: its error comes out unchanged. Then the buffers hold some blocks
+/// of the new and some of the old result.
 ///
 /// # Panics
 /// If a gradient differs in shape from its point or `mixed` is not `m x n`.

@@ -124,7 +124,8 @@ impl<T: Real, const N: usize> SeparableHessian<T, N> {
     }
 
     /// [`evaluate`](Self::evaluate) for a function that may fail, reporting to `progress` after each pass the fraction of
-    /// the passes done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`].
+    /// the passes done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`]. After that, or an error, gradient and
+    /// entries are unfinished.
     ///
     /// # Panics
     /// If a slice has another length than the structure says.
@@ -302,7 +303,8 @@ impl<T: Real, const N: usize> SparseHessian<T, N> {
     }
 
     /// [`evaluate`](Self::evaluate) for a function that may fail, reporting to `progress` after each pass the fraction of
-    /// the passes done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`].
+    /// the passes done; `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`]. After that, or an error, gradient and
+    /// entries are unfinished.
     ///
     /// # Panics
     /// If a slice has another length than the structure says.

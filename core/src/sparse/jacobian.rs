@@ -115,7 +115,8 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
         ));
     }
 
-    /// [`evaluate`](Self::evaluate) for a function that may fail: its error comes out unchanged.
+    /// [`evaluate`](Self::evaluate) for a function that may fail: its error comes out unchanged. Then `entries` holds some
+    /// of the new and some of the old entries, and `y` is as it was.
     ///
     /// # Panics
     /// If a slice has another length than the structure says.
@@ -131,7 +132,7 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
     }
 
     /// [`try_evaluate`](Self::try_evaluate) that reports to `progress` after each pass the fraction of the passes done;
-    /// `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`].
+    /// `ControlFlow::Break(())` ends it with [`Stopped::Cancelled`], the buffers as after an error.
     ///
     /// # Panics
     /// If a slice has another length than the structure says.
