@@ -44,7 +44,8 @@ macro_rules! field {
                 $Type::abs(*self)
             }
             fn abs_sub(&self, other: &Self) -> Self {
-                if self <= other { Self::zero() } else { *self - *other }
+                let piece = if self <= other { Self::zero() } else { *self - *other };
+                piece.beside(*self).beside(*other)
             }
             fn signum(&self) -> Self {
                 $Type::signum(*self)

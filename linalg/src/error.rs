@@ -58,6 +58,13 @@ pub enum Error {
         /// The gap below which the derivative counts as undefined.
         tol: f64,
     },
+    /// A Jacobian from the caller is not that of the equations at the solution, or is singular to rounding.
+    WrongJacobian {
+        /// The routine.
+        routine: &'static str,
+        /// The first unknown, counted from 1, whose derivatives it does not settle.
+        unknown: usize,
+    },
     /// A dimension does not fit the 32-bit integers of the LAPACK interface.
     TooLarge {
         /// The routine.
@@ -82,6 +89,7 @@ impl Error {
             | Error::Singular { routine, .. }
             | Error::NoConvergence { routine, .. }
             | Error::DerivativeUndefined { routine, .. }
+            | Error::WrongJacobian { routine, .. }
             | Error::TooLarge { routine, .. }
             | Error::Provider { routine } => routine,
         }
@@ -116,6 +124,11 @@ impl fmt::Display for Error {
                 f,
                 "{routine}: the derivative does not exist, {i} and {j} are only {gap:e} apart (limit {tol:e}); \
                  differentiate what is smooth there: a sum or a function over the whole cluster"
+            ),
+            Error::WrongJacobian { routine, unknown } => write!(
+                f,
+                "{routine}: the given Jacobian does not settle the derivatives of unknown {unknown}, counted from 1: \
+                 evaluate it at the solution, or let `implicit` do it"
             ),
             Error::TooLarge { routine, dimension } => {
                 write!(f, "{routine}: {dimension} does not fit the 32-bit integers of LAPACK")

@@ -53,6 +53,7 @@ fn every_method_keeps_its_operands() {
         ("sin_cos", 1, |x| x[0].sin_cos().1),
         ("sinh_cosh", 1, |x| x[0].sinh_cosh().0),
         ("to_exp", 1, |x| x[0].to_exp().0),
+        ("abs_sub", 2, |x| num_traits::Signed::abs_sub(&x[0], &x[1])),
         ("%", 2, |x| x[0] % x[1]),
         ("product", 3, |x| x.iter().product()),
         ("empty product", 0, |x| x[..0].iter().product()),

@@ -155,6 +155,91 @@ fn many_lanes_share_one_factorization() {
     assert_eq!(implicit(&Kepler, &[0.3], &[0.0, 0.3]).unwrap(), [0.3]);
 }
 
+/// x₀² + x₁ = p₀ + 2, x₀ x₁ = p₁ with the solution (2, 1) at p = (3, 2).
+struct Pair;
+
+impl Equations for Pair {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S> {
+        vec![x[0] * x[0] + x[1] - p[0] - S::from_base(2.0), x[0] * x[1] - p[1]]
+    }
+}
+
+/// With a Jacobian that is off by δ.
+fn off<D: Real<Base = f64> + Lapack>(delta: f64, p: &[D]) -> Result<Vec<D>, Error> {
+    let jacobian = dmatrix![4.0 + delta, 1.0 - 0.3 * delta; 1.0 + 2.0 * delta, 2.0 - delta];
+    implicit_with(|x, p| Pair.eval(x, p), jacobian, &[2.0, 1.0], p)
+}
+
+#[test]
+fn a_jacobian_that_is_a_little_off_does_little_harm() {
+    let p = [Dual2::<f64, 2>::variable(3.0, 0), Dual2::variable(2.0, 1)];
+    let deep = |v: f64, t: f64| D3::variable(Dual::variable(D1::new(v, [t]), 0), 0);
+    let (want, want3) = (implicit(&Pair, &[2.0, 1.0], &p).unwrap(), [deep(3.0, 1.0), deep(2.0, -0.5)]);
+    let deepest = |y: Vec<D3>| [y[0].eps[0].eps[0].eps[0], y[1].eps[0].eps[0].eps[0]];
+    let third = deepest(implicit(&Pair, &[2.0, 1.0], &want3).unwrap());
+    for delta in [0.0, 1e-12, 1e-8, 1e-6, -1e-5] {
+        let bound = 1e-15 + 10.0 * delta * delta;
+        let got = off(delta, &p).unwrap();
+        for (got, want) in got.iter().zip(&want) {
+            assert_eq!(got.value, want.value);
+            for (i, j) in [(0, 0), (0, 1), (1, 1)] {
+                assert!((got.grad[i] - want.grad[i]).abs() <= bound, "{delta}");
+                assert!((got.hessian(i, j) - want.hessian(i, j)).abs() <= bound, "{delta}");
+            }
+        }
+        let got = deepest(off(delta, &want3).unwrap());
+        assert!((0..2).all(|i| (got[i] - third[i]).abs() <= 10.0 * bound), "{delta}");
+        // Lanes are single runs.
+        for k in 0..2 {
+            let single = [D1::new(3.0, [p[0].grad[k]]), D1::new(2.0, [p[1].grad[k]])];
+            let wide = [Dual64::<3>::variable(3.0, 0), Dual64::variable(2.0, 1)];
+            let (single, wide) = (off(delta, &single).unwrap(), off(delta, &wide).unwrap());
+            assert!((0..2).all(|i| single[i].eps[0].to_bits() == wide[i].eps[k].to_bits()));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_jacobian_is_an_error_whatever_the_scale_of_the_tangents() {
+    for size in [1e-150, 1.0, 1e150] {
+        let p = [Dual64::<2>::new(3.0, [size, 0.0]), Dual64::new(2.0, [0.0, size])];
+        for delta in [0.01, -0.5, 1.0] {
+            let e = off(delta, &p).unwrap_err();
+            assert!(matches!(e, Error::WrongJacobian { routine: "implicit_with", .. }), "{delta}: {e}");
+        }
+        assert!(off(1e-6, &p).is_ok());
+        // Of another function, transposed, of another sign.
+        for wrong in
+            [dmatrix![1.0, 0.0; 0.0, 1.0], dmatrix![4.0, 1.1; 1.0, 2.0], dmatrix![-4.0, -1.0; -1.0, -2.0]]
+        {
+            let e = implicit_with(|x, p| Pair.eval(x, p), wrong, &[2.0, 1.0], &p).unwrap_err();
+            assert!(matches!(e, Error::WrongJacobian { .. }), "{e}");
+        }
+    }
+    // Constants have nothing to get wrong, a float no derivative, a NaN lane no size.
+    assert_eq!(off(1.0, &[3.0, 2.0]), Ok(vec![2.0, 1.0]));
+    let constants = off(1.0, &[D1::from(3.0), D1::from(2.0)]).unwrap();
+    assert!(constants.iter().all(|x| x.eps == [0.0]));
+    let y = off(0.0, &[Dual64::new(3.0, [1.0, f64::NAN]), Dual64::new(2.0, [0.0, 0.0])]).unwrap();
+    let want = off(0.0, &[D1::new(3.0, [1.0]), D1::new(2.0, [0.0])]).unwrap();
+    assert!((0..2).all(|i| y[i].eps[0].to_bits() == want[i].eps[0].to_bits() && y[i].eps[1].is_nan()));
+    // x = p₁ whatever p₀ is: a derivative that is zero up to rounding is no disagreement.
+    let p = [Dual64::<1>::variable(0.3, 0), Dual64::from(1.7)];
+    let a = dmatrix![0.1, 0.7; 0.3 * 0.1, 1.9];
+    let none = |x: &[Dual64<1>], p: &[Dual64<1>]| {
+        let first = (x[0] - 2.0) * 0.1 + (x[1] - p[1]) * 0.7;
+        vec![first, p[0] * (x[0] - 2.0) * 0.1 + (x[1] - p[1]) * 1.9]
+    };
+    assert!(implicit_with(none, a, &[2.0, 1.7], &p).unwrap().iter().all(|x| x.eps[0].abs() < 1e-15));
+    // Single precision.
+    let root = |a: f32| {
+        let p = [Dual::<f32, 1>::variable(4.0, 0)];
+        implicit_with(|x, p| vec![x[0] * x[0] - p[0]], dmatrix![a], &[2.0_f32], &p)
+    };
+    assert!((root(4.001).unwrap()[0].eps[0] - 0.25).abs() < 1e-6);
+    assert!(matches!(root(5.0), Err(Error::WrongJacobian { unknown: 1, .. })));
+}
+
 struct Bad(usize);
 
 impl Equations for Bad {

@@ -16,10 +16,10 @@ use crate::{Lift, Real};
 /// variable that happens to be zero counts, so does every function that is not linear, whatever its derivatives are at
 /// the point, and `max`, `min`, `clamp` and `select` count all their operands.
 ///
-/// Only an `if` on a value leaves no trace of the branch that is not taken. Where the function has some, or calls an
-/// algorithm that skips zeros (nalgebra's decompositions do), trace it at a point without zeros and symmetries, and ask
-/// [`SparseJacobian::covers`](crate::SparseJacobian::covers) at others. Or write the choice as
-/// [`SimdValue::select`](nalgebra::SimdValue::select), which evaluates both branches.
+/// Only an `if` on a value leaves no trace of the branch that is not taken. Where the function has some, or calls what
+/// compares (`max_by`, the largest entry of a nalgebra matrix) or skips zeros (nalgebra's decompositions), trace it at a
+/// point without zeros and symmetries, and ask [`SparseJacobian::covers`](crate::SparseJacobian::covers) at others. Or
+/// write the choice as [`SimdValue::select`](nalgebra::SimdValue::select), which evaluates both branches.
 ///
 /// A function may spread its work over threads. LAPACK knows no tracers: the structure of what calls it is given by
 /// hand, [`Pattern::new`].
