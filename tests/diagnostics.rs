@@ -35,6 +35,8 @@ fn compile(name: &str, body: &str) -> Option<String> {
         .arg(format!("dependency={}", deps.display()))
         .arg("--extern")
         .arg(format!("dualpack_core={}", library(deps, "dualpack_core").display()))
+        .arg("--extern")
+        .arg(format!("dualpack={}", library(deps, "dualpack").display()))
         .arg("--out-dir")
         .arg(&out)
         .arg(&source)
@@ -148,5 +150,36 @@ fn an_outer_number_that_is_not_a_float() {
         "lift",
         "fn f<S: Real>(x: S) -> Dual<S> { Dual::from(x) }",
         &["`S` is not a plain float", "becomes a constant by `Dual::constant(x)`"],
+    );
+}
+
+#[test]
+fn a_generic_function_of_slices_at_an_array() {
+    let f = "fn f<S: Real>(x: &[S]) -> S { x[0] * x[1] }";
+    says(
+        "slice",
+        &format!("{f} gradient(f, &[1.0, 2.0]);"),
+        &["expected `[Dual<{float}, 2>]`, found `[Dual<{float}, 2>; 2]`"],
+    );
+    let calls = "gradient(|x| f(x), &[1.0, 2.0]); gradient(|x| f(x.as_slice()), &vector![1.0, 2.0]);";
+    assert_eq!(compile("slice-right", &format!("{f} {calls}")), None);
+}
+
+#[test]
+fn a_tracer_through_lapack() {
+    says(
+        "tracer",
+        "fn f<S: Real + dualpack::Lapack>(x: &[S]) -> S { x[0] } jacobian_pattern(f, &vec![1.0]);",
+        &["is not a scalar with LAPACK routines", "given by hand, `Pattern::new`"],
+    );
+}
+
+#[test]
+fn a_closure_where_every_scalar_is_needed() {
+    says(
+        "closure",
+        "let p = [Dual64::<1>::variable(1.0, 0)];
+        dualpack::implicit(&|x: &[Dual64], p: &[Dual64]| vec![x[0] - p[0]], &[1.0], &p);",
+        &["does not implement `Equations`", "with closures there is `implicit_with`"],
     );
 }

@@ -35,6 +35,11 @@ use crate::Lapack;
 /// // x = (p₀, -p₁)/(p₀² - p₁²)
 /// assert!((j - DMatrix::from_row_slice(2, 2, &[-5.0, 4.0, 4.0, -5.0]) / 9.0).norm() < 1e-15);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `VectorFn`",
+    label = "expected a type with a generic `eval`",
+    note = "a closure has one argument type, this needs a function of every scalar: implement `VectorFn` for a struct; with closures there are the drivers, `jacobian`, `jvp`"
+)]
 pub trait VectorFn {
     /// The function.
     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S]) -> Vec<S>;
@@ -75,6 +80,11 @@ pub trait VectorFn {
 /// assert_eq!(Rosenbrock.gradient(&[0.0, 0.0]), (1.0, vec![-2.0, 0.0]));
 /// assert_eq!(Rosenbrock.hessian(&[1.0, 1.0]).2.as_slice(), [802.0, -400.0, -400.0, 200.0]);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `ScalarFn`",
+    label = "expected a type with a generic `eval`",
+    note = "a closure has one argument type, this needs a function of every scalar: implement `ScalarFn` for a struct; with closures there are the drivers, `gradient`, `hessian`"
+)]
 pub trait ScalarFn {
     /// The function.
     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S]) -> S;

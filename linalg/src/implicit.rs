@@ -20,12 +20,22 @@ use nalgebra::{DMatrix, DMatrixViewMut, Dyn, RealField, convert, zero};
 use crate::{Error, Getrf, Lapack, Trans};
 
 /// Equations `F(x, p) = 0` in as many unknowns, written once for every scalar; or a map `x = G(x, p)`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `Equations`",
+    label = "expected a type with a generic `eval`",
+    note = "a closure has one argument type, this needs a function of every scalar: implement `Equations` for a struct; with closures there is `implicit_with`"
+)]
 pub trait Equations {
     /// The residuals: as many as unknowns.
     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> Vec<S>;
 }
 
 /// An objective `f(x, p)` to be minimised over `x`, written once for every scalar.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not implement `Objective`",
+    label = "expected a type with a generic `eval`",
+    note = "a closure has one argument type, this needs a function of every scalar: implement `Objective` for a struct"
+)]
 pub trait Objective {
     /// The objective.
     fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S], p: &[S]) -> S;

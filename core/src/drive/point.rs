@@ -23,7 +23,10 @@ pub const BLOCK: usize = 4;
 /// A container of coordinates: slices, arrays, `Vec` and owned nalgebra vectors and matrices.
 ///
 /// A function of a point takes the same container of dual numbers, [`With<Dual<..>>`](Point::With): `&[S]` for a
-/// slice or a `Vec`, `&[S; D]` for an array, `&SVector<S, D>`, `&DVector<S>`, `&OMatrix<S, R, C>` for nalgebra's.
+/// slice or a `Vec`, `&[S; D]` for an array, `&SVector<S, D>`, `&DVector<S>`, `&OMatrix<S, R, C>` for nalgebra's. A generic
+/// function `f` of a slice is called from a closure there: `gradient(|x| f(x), &[1.0, 2.0])` for an array,
+/// `gradient(|x| f(x.as_slice()), &vector)` for nalgebra's.
+///
 /// Coordinates are counted in storage order: matrices column by column (`vec` of the matrix), so that entry `(i, j)` of
 /// an `r x c` matrix is coordinate `i + j r`.
 #[diagnostic::on_unimplemented(
