@@ -112,6 +112,13 @@ pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'
         self
     }
 
+    /// `t` in lane `lane`, 0 in the others; all 0 beyond the last lane.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lanes_seed<const N: usize>(lane: usize, t: Self) -> [Self; N] {
+        core::array::from_fn(|k| if k == lane { t } else { Self::zero() })
+    }
+
     /// `a + b` in every lane.
     #[inline(always)]
     fn lanes_add<const N: usize>(a: &[Self; N], b: &[Self; N]) -> [Self; N] {
@@ -359,6 +366,21 @@ macro_rules! base {
                 if t == 0.0 { 0.0 } else { self * t }
             }
             #[inline(always)]
+            fn lanes_seed<const N: usize>(lane: usize, t: $F) -> [$F; N] {
+                // N zeros, 1, zeros: the lanes are a window of N of them.
+                let table = const {
+                    let mut table = [[0.0; N]; 2];
+                    if N > 0 {
+                        table[1][0] = 1.0;
+                    }
+                    &{ table }
+                };
+                let window = table.as_flattened()[N - lane.min(N)..].first_chunk().expect("N entries follow");
+                // Through vectors of lanes: after stores of single lanes, the first read of a whole vector waits until
+                // all of them have left the store buffer.
+                Self::lanes_scale(window, t)
+            }
+            #[inline(always)]
             fn lanes_add<const N: usize>(a: &[$F; N], b: &[$F; N]) -> [$F; N] {
                 chunked!($($V)+; N; x <- a, y <- b; with; x + y; x + y)
             }
@@ -401,9 +423,9 @@ macro_rules! base {
             }
             #[inline(always)]
             fn lanes_chain<const N: usize>(y: $F, f: $F, t: &[$F; N]) -> [$F; N] {
-                // The test needs both, so the compiler sees the function beside its derivative: one call for sine and
-                // cosine.
-                if f.is_finite() && y.is_finite() {
+                // Zero where both are finite. The test needs both, so the compiler sees the function beside its
+                // derivative: one call for sine and cosine.
+                if muladd!(f, 0.0, y * 0.0) == 0.0 {
                     return Self::lanes_scale(t, f);
                 }
                 outlined(t, |t| if y.is_nan() { [y; 4] } else { strong(f, t) })

@@ -16,8 +16,6 @@
 
 use core::ops::Range;
 
-use num_traits::{One, Zero};
-
 use crate::{Dual, Dual2, HyperDual, Lift, Real};
 
 /// A first-order number seen as its tangent lanes: [`Dual`].
@@ -28,8 +26,19 @@ use crate::{Dual, Dual2, HyperDual, Lift, Real};
 pub trait FirstOrder: Lift {
     /// How many lanes there are.
     const WIDTH: usize;
+    /// The number `value` as the independent variable of `lane`: tangent 1 there, 0 elsewhere; a constant where there is
+    /// no such lane.
+    fn seeded(value: Self::Inner, lane: usize) -> Self;
+    /// [`seeded`](FirstOrder::seeded) with the tangent `t`, for lanes and tangents known only at run time.
+    #[doc(hidden)]
+    fn seeded_with(value: Self::Inner, lane: usize, t: Self::Inner) -> Self;
     /// The tangents, one per lane.
     fn tangents(&self) -> &[Self::Inner];
+    /// Copies the first tangents into `out`, as many as there is room for.
+    ///
+    /// # Panics
+    /// If there are fewer lanes than that.
+    fn store_tangents(&self, out: &mut [Self::Inner]);
     /// The tangents, one per lane.
     fn tangents_mut(&mut self) -> &mut [Self::Inner];
 }
@@ -37,8 +46,27 @@ pub trait FirstOrder: Lift {
 impl<T: Real, const N: usize> FirstOrder for Dual<T, N> {
     const WIDTH: usize = N;
     #[inline(always)]
+    fn seeded(value: T, lane: usize) -> Self {
+        Self { value, eps: core::array::from_fn(|k| if k == lane { T::one() } else { T::zero() }) }
+    }
+    #[inline(always)]
+    fn seeded_with(value: T, lane: usize, t: T) -> Self {
+        Self { value, eps: T::lanes_seed(lane, t) }
+    }
+    #[inline(always)]
     fn tangents(&self) -> &[T] {
         &self.eps
+    }
+    #[inline(always)]
+    fn store_tangents(&self, out: &mut [T]) {
+        if out.len() == N
+            && let Some(out) = out.first_chunk_mut()
+        {
+            // The usual case apart: vectors from registers, no call that copies any length.
+            *out = self.eps;
+        } else {
+            out.copy_from_slice(&self.eps[..out.len()]);
+        }
     }
     #[inline(always)]
     fn tangents_mut(&mut self) -> &mut [T] {
@@ -137,37 +165,48 @@ pub fn chunk(start: usize, width: usize, len: usize) -> Range<usize> {
 #[inline]
 #[track_caller]
 pub fn seed<S: FirstOrder>(x: &[S::Inner], start: usize, out: &mut [S]) {
-    fill(x, out);
-    seed_chunk(out, chunk(start, S::WIDTH, x.len()), S::Inner::one());
+    same_length(x.len(), out.len());
+    let one = opaque_one::<S::Inner>();
+    for (k, (d, &v)) in out.iter_mut().zip(x).enumerate() {
+        *d = S::seeded_with(v, k.wrapping_sub(start), one);
+    }
 }
 
 /// Reads the chunk of a gradient that begins at input `start` from the lanes of `y`.
 #[inline]
 pub fn extract<S: FirstOrder>(y: &S, start: usize, gradient: &mut [S::Inner]) {
     let inputs = chunk(start, S::WIDTH, gradient.len());
-    for (g, &t) in gradient[inputs].iter_mut().zip(y.tangents()) {
-        *g = t;
-    }
+    y.store_tangents(&mut gradient[inputs]);
 }
 
 /// Fills `out` with constants.
 #[inline]
 #[track_caller]
 pub(crate) fn fill<S: Lift>(x: &[S::Inner], out: &mut [S]) {
-    assert_eq!(x.len(), out.len(), "the point has {} coordinates, the buffer {}", x.len(), out.len());
+    same_length(x.len(), out.len());
     for (d, &v) in out.iter_mut().zip(x) {
         *d = S::from_inner(v);
     }
 }
 
-/// Sets lane k of the k-th input of the chunk: to one before a pass, back to zero after it.
 #[inline(always)]
-pub(crate) fn seed_chunk<S: FirstOrder>(out: &mut [S], inputs: Range<usize>, t: S::Inner) {
-    for (lane, d) in out[inputs].iter_mut().enumerate() {
-        // All lanes are written: a vector read after a store of one lane would wait for it.
-        for (j, tangent) in d.tangents_mut().iter_mut().enumerate() {
-            *tangent = if j == lane { t } else { S::Inner::zero() };
-        }
+#[track_caller]
+fn same_length(point: usize, buffer: usize) {
+    assert_eq!(point, buffer, "the point has {point} coordinates, the buffer {buffer}");
+}
+
+/// 1, which the compiler cannot know: it would drop the product and copy the lanes by narrower moves.
+#[inline(always)]
+fn opaque_one<T: Real>() -> T {
+    core::hint::black_box(T::one())
+}
+
+/// The k-th input of the chunk becomes the variable of lane k.
+#[inline(always)]
+pub(crate) fn seed_chunk<S: FirstOrder>(out: &mut [S], inputs: Range<usize>) {
+    let one = opaque_one::<S::Inner>();
+    for (lane, x) in out[inputs].iter_mut().enumerate() {
+        *x = S::seeded_with(x.inner(), lane, one);
     }
 }
 

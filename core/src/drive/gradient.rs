@@ -6,9 +6,8 @@ use core::fmt;
 use num_traits::Zero;
 
 use super::point::{At, Filled, Point, Seeded, expect_shape, slots, view};
-use super::{certain, passes};
-use crate::Lift;
-use crate::seed::{FirstOrder, extract, fill};
+use super::{certain, passes, start};
+use crate::seed::{FirstOrder, extract, seed};
 
 /// Value and gradient of a function: `(f(x), ∇f(x))`, the gradient in the container of the point.
 ///
@@ -80,7 +79,7 @@ pub fn try_gradient_into<P: At, E>(
     gradient: &mut Seeded<P, P::Scalar>,
 ) -> Result<P::Scalar, E> {
     expect_shape("the gradient", gradient.shape(), x.point().shape());
-    let mut seeded = x.point().map_coordinates(P::First::from_inner);
+    let mut seeded = start(x.point());
     into::<P::Point, P::First, E>(f, &mut seeded, gradient.coordinates_mut())
 }
 
@@ -152,7 +151,7 @@ impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Gradient<X, S> {
     ) -> Result<X::Scalar, E> {
         expect_shape("the point", x.shape(), view::<X, S>(&self.seeded).shape());
         expect_shape("the gradient", gradient.shape(), x.shape());
-        fill(x.coordinates(), slots::<X, S>(&mut self.seeded));
+        seed(x.coordinates(), 0, slots::<X, S>(&mut self.seeded));
         into::<X, S, E>(f, &mut self.seeded, gradient.coordinates_mut())
     }
 }

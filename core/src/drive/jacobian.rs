@@ -10,9 +10,9 @@ use nalgebra::{DefaultAllocator, Dim, Matrix, OMatrix, StorageMut};
 
 use super::point::{At, DimOf, Point, Seeded, expect_len, expect_shape, slots, view};
 use super::values::Values;
-use super::{certain, passes};
+use super::{certain, passes, start};
 use crate::Lift;
-use crate::seed::{FirstOrder, fill};
+use crate::seed::{FirstOrder, seed};
 
 /// Value and Jacobian of a function: `(f(x), J)` with `J[(i, j)] = ∂f_i/∂x_j`, an `m x n` matrix.
 ///
@@ -62,7 +62,7 @@ where
 {
     let x = x.point();
     let n = x.dim();
-    let mut seeded = x.map_coordinates(P::First::from_inner);
+    let mut seeded = start(x);
     let mut jacobian = None;
     passes::<P::Point, P::First, _, E>(&mut seeded, n.value(), |x, inputs| {
         let y = f(x)?;
@@ -109,7 +109,7 @@ pub fn try_jacobian_into<
     y: &mut [P::Scalar],
     jacobian: &mut Matrix<P::Scalar, R, C, B>,
 ) -> Result<(), E> {
-    let mut seeded = x.point().map_coordinates(P::First::from_inner);
+    let mut seeded = start(x.point());
     into::<P::Point, P::First, Y, E, R, C, B>(f, &mut seeded, y, jacobian)
 }
 
@@ -199,7 +199,7 @@ impl<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>> Jacobian<X, S> {
     #[track_caller]
     fn refill(&mut self, x: &X) {
         expect_shape("the point", x.shape(), view::<X, S>(&self.seeded).shape());
-        fill(x.coordinates(), slots::<X, S>(&mut self.seeded));
+        seed(x.coordinates(), 0, slots::<X, S>(&mut self.seeded));
     }
 }
 

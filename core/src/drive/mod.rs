@@ -3,9 +3,7 @@
 use core::convert::Infallible;
 use core::ops::Range;
 
-use num_traits::{One, Zero};
-
-use crate::seed::{FirstOrder, chunk, seed_chunk};
+use crate::seed::{FirstOrder, chunk, seed_chunk, unseed};
 use point::{Point, slots, view};
 
 #[cfg(feature = "alloc")]
@@ -33,8 +31,20 @@ pub(crate) fn certain<T>(result: Result<T, Infallible>) -> T {
     }
 }
 
+/// The point `x` as the first pass of a first-order driver takes it: the first chunk seeded, the rest constant.
+#[inline]
+pub(crate) fn start<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>>(x: &X) -> X::Owned<S> {
+    let mut next = 0;
+    x.map_coordinates(|v| {
+        let lane = next;
+        next += 1;
+        S::seeded(v, lane)
+    })
+}
+
 /// All chunks of a first-order driver in turn: `step` evaluates the function at the seeded point and takes the lanes
-/// of these inputs from the result. `seeded` holds `n` constants. Returns what the last step does.
+/// of these inputs from the result. `seeded` has `n` coordinates and the first chunk seeded. Returns what the last
+/// step does.
 #[inline]
 #[track_caller]
 pub(crate) fn passes<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>, Y, E>(
@@ -42,15 +52,15 @@ pub(crate) fn passes<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>, Y, E>(
     n: usize,
     mut step: impl FnMut(&X::With<S>, Range<usize>) -> Result<Y, E>,
 ) -> Result<Y, E> {
-    let mut start = 0;
+    let mut inputs = chunk(0, S::WIDTH, n);
     loop {
-        let inputs = chunk(start, S::WIDTH, n);
-        seed_chunk(slots::<X, S>(seeded), inputs.clone(), S::Inner::one());
         let y = step(view::<X, S>(seeded), inputs.clone())?;
         if inputs.end == n {
             return Ok(y);
         }
-        seed_chunk(slots::<X, S>(seeded), inputs.clone(), S::Inner::zero());
-        start = inputs.end;
+        let next = chunk(inputs.end, S::WIDTH, n);
+        unseed(slots::<X, S>(seeded), inputs);
+        seed_chunk(slots::<X, S>(seeded), next.clone());
+        inputs = next;
     }
 }

@@ -7,7 +7,7 @@ use core::borrow::BorrowMut;
 
 use nalgebra::allocator::Allocator;
 use nalgebra::{DefaultAllocator, Dim, OMatrix};
-use num_traits::{One, Zero};
+use num_traits::Zero;
 use rayon::prelude::*;
 
 use super::certain;
@@ -163,9 +163,9 @@ fn chunks<X: Point + ?Sized + Sync, S: FirstOrder<Inner = X::Scalar>, Y: Send, E
             || x.map_coordinates(S::from_inner),
             |seeded, k| {
                 let inputs = chunk(k * S::WIDTH, S::WIDTH, n);
-                seed_chunk(slots::<X, S>(seeded), inputs.clone(), S::Inner::one());
+                seed_chunk(slots::<X, S>(seeded), inputs.clone());
                 let y = f(view::<X, S>(seeded));
-                seed_chunk(slots::<X, S>(seeded), inputs, S::Inner::zero());
+                unseed(slots::<X, S>(seeded), inputs);
                 y
             },
         )

@@ -326,7 +326,16 @@ pub(crate) fn slots<X: Point + ?Sized, S: Real>(owned: &mut X::Owned<S>) -> &mut
 #[inline(always)]
 #[track_caller]
 pub(crate) fn expect_shape(what: &str, got: (usize, usize), want: (usize, usize)) {
-    assert!(got == want, "{what} is {}x{}, expected {}x{}", got.0, got.1, want.0, want.1);
+    if got != want {
+        mismatch(what, got, want);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn mismatch(what: &str, got: (usize, usize), want: (usize, usize)) -> ! {
+    panic!("{what} is {}x{}, expected {}x{}", got.0, got.1, want.0, want.1)
 }
 
 /// Buffers have the length of what goes into them.
