@@ -95,6 +95,23 @@ fn work_spaces_allocate_once() {
     assert_eq!(blocks(), 0);
 }
 
+/// What the passes of a driver share is kept in memory of the thread: allocated once.
+#[test]
+fn shared_values_are_recorded_in_memory_that_stays() {
+    fn waves<S: Real>(x: &[S]) -> S {
+        x.iter().fold(S::one(), |s, &x| s + x.sin())
+    }
+    let x = vec![0.5; 37];
+    let mut g = vec![0.0; 37];
+    let mut space = Gradient::new(&x);
+    let mut evaluate = || allocations(|| space.evaluate(waves, &x, &mut g)).0;
+    assert!(evaluate() > 0);
+    assert_eq!(evaluate(), 0);
+    // One pass shares nothing.
+    let once = || allocations(|| gradient(|x| waves(x), &[0.5; 8])).0;
+    assert_eq!(std::thread::scope(|s| s.spawn(once).join().unwrap()), 0);
+}
+
 #[test]
 fn static_points_never_allocate() {
     let x = vector![1.0, 2.0, 3.0];

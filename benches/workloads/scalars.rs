@@ -288,7 +288,11 @@ fn gradient<const N: usize>(report: &mut Report, n: usize) {
         let note = "full gradient, chunk N";
         macro_rules! measured {
             ($by:ident) => {
-                if name == "rosen" { $by::<N>(report, &x, |x| rosen(x)) } else { $by::<N>(report, &x, |x| ackley(x)) }
+                if name == "rosen" {
+                    $by::<N>(report, &x, |x| rosen(x))
+                } else {
+                    $by::<N>(report, &x, |x| ackley(x))
+                }
             };
         }
         if report.wants_peer("dualpack") {
@@ -324,7 +328,11 @@ fn by_driver<const N: usize>(
 }
 
 /// The same with num-dual's numbers, whose drivers know no chunks: seeded and extracted here.
-fn by_hand<const N: usize>(report: &Report, x: &[f64], f: impl Fn(&[DualSVec64<N>]) -> DualSVec64<N>) -> Outcome {
+fn by_hand<const N: usize>(
+    report: &Report,
+    x: &[f64],
+    f: impl Fn(&[DualSVec64<N>]) -> DualSVec64<N>,
+) -> Outcome {
     type D<const N: usize> = DualSVec64<N>;
     let (mut value, mut gradient) = (0.0, vec![0.0; x.len()]);
     let mut point: Vec<D<N>> = x.iter().map(|&x| D::of(x)).collect();

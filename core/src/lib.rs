@@ -93,6 +93,7 @@ mod rules;
 mod seed;
 #[cfg(feature = "serde")]
 mod serde;
+mod shared;
 #[cfg(feature = "std")]
 mod sparse;
 mod special;

@@ -7,6 +7,7 @@ use nalgebra::RealField;
 use wide::{f32x4, f32x16, f64x4, f64x8};
 
 use crate::rules::{Elementary, Leaf};
+use crate::shared;
 use crate::special::{special, special_orders};
 
 /// A row of the special functions as a provided method of [`Real`].
@@ -117,6 +118,13 @@ pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'
     #[inline(always)]
     fn lanes_seed<const N: usize>(lane: usize, t: Self) -> [Self; N] {
         core::array::from_fn(|k| if k == lane { t } else { Self::zero() })
+    }
+
+    /// Value and derivative of a function at this number; floats look them up where a driver repeats the same call.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn outcome(self, _function: u64, compute: impl FnOnce(Self) -> (Self, Self)) -> (Self, Self) {
+        compute(self)
     }
 
     /// `a + b` in every lane.
@@ -301,29 +309,40 @@ pub(crate) fn family_eq<'a, T: Real>(
     a.into_iter().zip(b).all(|(a, b)| a.parts_near(*b, max_relative * scale))
 }
 
-/// `f` of four lanes at a time, where `f` is not inlined: in line, the compiler would merge the chunks of the usual and
-/// the unusual case into other vectors, and the usual case would pay for it.
+/// Lanes that begin on a cache line.
+#[repr(align(64))]
+struct Aligned<T>(T);
+
+/// The lanes after `f`, which is not inlined: in line, the compiler would merge the lanes of the usual and the unusual
+/// case into other vectors, and the usual case would pay for it.
+///
+/// An aligned variable whose address goes to a function makes the compiler align the whole frame, and with it the
+/// vectors that the caller keeps there across a call of the mathematical library: half of them would straddle two
+/// cache lines.
 #[inline(always)]
-fn outlined<F: Base, const N: usize>(t: &[F; N], f: impl Fn([F; 4]) -> [F; 4]) -> [F; N] {
-    let mut out = *t;
-    let (chunks, rest) = out.as_chunks_mut::<4>();
-    chunks.iter_mut().for_each(|t| *t = f(*t));
-    for t in rest {
-        *t = f([*t; 4])[0];
-    }
-    out
+fn outlined<F: Base, const N: usize>(t: &[F; N], f: impl FnOnce(&mut [F])) -> [F; N] {
+    let mut out = Aligned(*t);
+    f(&mut out.0);
+    out.0
 }
 
 #[cold]
 #[inline(never)]
-fn quotient<F: Base>(x: [F; 4], s: F) -> [F; 4] {
-    x.map(|x| x / s)
+fn quotient<F: Base>(x: &mut [F], s: F) {
+    x.iter_mut().for_each(|x| *x /= s);
 }
 
 #[cold]
 #[inline(never)]
-fn strong<F: Base>(f: F, t: [F; 4]) -> [F; 4] {
-    t.map(|t| f.strong_mul(t))
+fn strong<F: Base>(f: F, t: &mut [F]) {
+    t.iter_mut().for_each(|t| *t = f.strong_mul(*t));
+}
+
+/// [`strong`], and `NaN` in every lane where the value is.
+#[cold]
+#[inline(never)]
+fn strong_chain<F: Base>(y: F, f: F, t: &mut [F]) {
+    if Real::is_nan(y) { t.fill(y) } else { strong(f, t) }
 }
 
 macro_rules! base {
@@ -364,6 +383,18 @@ macro_rules! base {
             #[inline(always)]
             fn strong_mul(self, t: $F) -> $F {
                 if t == 0.0 { 0.0 } else { self * t }
+            }
+            #[inline(always)]
+            fn outcome(self, function: u64, compute: impl FnOnce($F) -> ($F, $F)) -> ($F, $F) {
+                #[inline(never)]
+                fn recorded(function: u64, x: $F, compute: impl FnOnce($F) -> ($F, $F)) -> ($F, $F) {
+                    let [y, first] = shared::outcome(function.wrapping_add(size_of::<$F>() as u64), x.to_bits().into(), || {
+                        let (y, first) = compute(x);
+                        [y.to_bits().into(), first.to_bits().into()]
+                    });
+                    ($F::from_bits(y as _), $F::from_bits(first as _))
+                }
+                if shared::active() { recorded(function, self, compute) } else { compute(self) }
             }
             #[inline(always)]
             fn lanes_seed<const N: usize>(lane: usize, t: $F) -> [$F; N] {
@@ -428,7 +459,7 @@ macro_rules! base {
                 if muladd!(f, 0.0, y * 0.0) == 0.0 {
                     return Self::lanes_scale(t, f);
                 }
-                outlined(t, |t| if y.is_nan() { [y; 4] } else { strong(f, t) })
+                outlined(t, |t| strong_chain(y, f, t))
             }
         }
     };

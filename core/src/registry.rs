@@ -5,6 +5,9 @@ use crate::rules::{Elementary, Leaf, Lifted, binary, elementary};
 use crate::special::special;
 use crate::{Dual, Dual2, HyperDual, Real};
 
+/// The name under which the passes of a driver share the results of a row.
+pub use crate::shared::id;
+
 /// One level of duals.
 pub type D1 = Dual<f64, 1>;
 /// Two levels of duals.

@@ -22,7 +22,7 @@ use num_traits::Float;
 
 use crate::kinks::{kinks, kinks2, remainders};
 use crate::special::{self, scaled, special, special_orders};
-use crate::{Lift, Real, cardinal, kinks, plane, pow};
+use crate::{Lift, Real, cardinal, kinks, plane, pow, shared};
 
 /// The constant `c` in any scalar.
 #[inline(always)]
@@ -340,6 +340,34 @@ macro_rules! lifted {
     };
 }
 
+/// [`lifted`] for functions whose results the passes of a driver share.
+macro_rules! shared {
+    ([] $( $(#[$doc:meta])* $name:ident($x:ident) $y:ident = $value:path => [$first:expr, $second:expr] on [$($s:expr),*]; )*) => {
+        $(
+            #[inline]
+            fn $name(number: T) -> T {
+                #[inline(always)]
+                #[allow(unused_variables)]
+                fn first<T: Real>($x: T, $y: T) -> T { $first }
+                #[inline(always)]
+                #[allow(unused_variables)]
+                fn second<T: Real>($x: T, $y: T) -> T { $second }
+                const ID: u64 = shared::id(stringify!($name));
+                let $x = number.inner();
+                if T::Inner::ORDER > 0 || !shared::costly(stringify!($name)) {
+                    let $y = <T::Inner as Real>::Fns::$name($x);
+                    return number.chain($y, || first($x, $y), || second($x, $y));
+                }
+                let (y, slope) = $x.outcome(ID, |$x| {
+                    let $y = <T::Inner as Real>::Fns::$name($x);
+                    ($y, first($x, $y))
+                });
+                number.chain(y, || slope, || second($x, y))
+            }
+        )*
+    };
+}
+
 macro_rules! lifted2 {
     ([] $( $(#[$doc:meta])* $name:ident($a:ident, $b:ident) $y:ident = $value:path => $first:expr, $second:expr, on [$($s:expr),*]; )*) => {
         $(
@@ -415,10 +443,10 @@ macro_rules! leaves {
 leaves!(f32 f64);
 
 impl<T: Lift> Elementary<T> for Lifted {
-    elementary!(lifted);
+    elementary!(shared);
     parametric!(lifted);
     kinks!(lifted);
-    special!(lifted);
+    special!(shared);
     special_orders!(lifted);
     binary!(lifted2);
     kinks2!(pieces2);

@@ -11,6 +11,7 @@ mod drive_oracle;
 #[cfg(feature = "rayon")]
 mod drive_parallel;
 mod drive_products;
+mod drive_sharing;
 mod field;
 mod kinks;
 mod lanes;

@@ -14,7 +14,8 @@ use crate::seed::{FirstOrder, extract, seed};
 /// `x` is any [`Point`]: slice, array, `Vec`, nalgebra vector or matrix (the gradient of a matrix is
 /// the matrix of ∂f/∂x_ij). The function takes the same container of dual numbers; neither its argument nor the number
 /// of lanes need be written down. `n` inputs take ⌈n/N⌉ passes of `N` lanes, see [`Chunk`](crate::Chunk). With no
-/// inputs the function is evaluated once and the gradient is empty.
+/// inputs the function is evaluated once and the gradient is empty. The passes share the results of elementary functions:
+/// the later ones look up what the first has computed at the same values.
 ///
 /// ```
 /// use dualpack_core::gradient;

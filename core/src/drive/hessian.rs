@@ -13,6 +13,7 @@ use super::point::{At, DimOf, Filled, Point, Seeded, expect_shape, slots, view};
 use super::progress::{Stopped, carry_on, finished};
 use crate::Lift;
 use crate::seed::{SecondOrder, chunk, fill, unseed};
+use crate::shared::Passes;
 
 /// Value, gradient and Hessian of a function: `(f(x), ∇f(x), ∇²f(x))`, the Hessian an `n x n` matrix that is
 /// symmetric to the bit.
@@ -225,6 +226,7 @@ fn into<
     debug_assert!(!S::SYMMETRIC || S::ROWS >= n, "one family of directions has diagonal blocks only");
     let chunks = n.div_ceil(S::ROWS.max(1)).max(1);
     let (total, mut done) = (chunks * (chunks + 1) / 2, 0);
+    let passes = Passes::begin(total > 1);
     let mut row_start = 0;
     loop {
         let rows = chunk(row_start, S::ROWS, n);
@@ -232,6 +234,7 @@ fn into<
         let value = loop {
             let columns = chunk(column_start, S::COLUMNS, n);
             seed_block(slots::<X, S>(seeded), &rows, &columns);
+            passes.next();
             let y = f(view::<X, S>(seeded)).map_err(Stopped::Function)?;
             store_block(&y, &rows, &columns, gradient, hessian);
             unseed(slots::<X, S>(seeded), columns.clone());

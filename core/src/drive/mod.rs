@@ -4,6 +4,7 @@ use core::convert::Infallible;
 use core::ops::Range;
 
 use crate::seed::{FirstOrder, chunk, seed_chunk, unseed};
+use crate::shared::Passes;
 use point::{Point, slots, view};
 
 #[cfg(feature = "alloc")]
@@ -53,7 +54,9 @@ pub(crate) fn passes<X: Point + ?Sized, S: FirstOrder<Inner = X::Scalar>, Y, E>(
     mut step: impl FnMut(&X::With<S>, Range<usize>) -> Result<Y, E>,
 ) -> Result<Y, E> {
     let mut inputs = chunk(0, S::WIDTH, n);
+    let passes = Passes::begin(inputs.end < n);
     loop {
+        passes.next();
         let y = step(view::<X, S>(seeded), inputs.clone())?;
         if inputs.end == n {
             return Ok(y);
