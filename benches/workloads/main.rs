@@ -12,10 +12,13 @@
 //! | W6 | lusolve | A⁻¹ b, tangents of both |
 //! | W8 | hess_rosen, hess_ackley, hess_logdet | full Hessian |
 //!
+//! `--only rate` compares the rate of the lane work with that of a product.
+//!
 //! Seeding and extraction are timed for W1, W2 and W8, for matrices only the copy of the input.
 
 mod inputs;
 mod matrices;
+mod rate;
 mod report;
 mod scalars;
 
@@ -23,6 +26,7 @@ fn main() {
     let mut report = report::Report::new(report::Options::from_args());
     scalars::run(&mut report);
     matrices::run(&mut report);
+    rate::run(&report);
     report.finish().expect("cannot write the table");
     if !report.right {
         eprintln!("at least one result is wrong");

@@ -53,7 +53,7 @@ pub struct Cholesky<T: Lapack, D: Dim>
 where
     DefaultAllocator: Allocator<D, D>,
 {
-    /// The factor, or the matrix.
+    /// The factor in the lower triangle, or the matrix.
     a: OMatrix<T, D, D>,
     /// The factor of the values, if `a` is the matrix.
     l: Option<DMatrix<T::Native>>,
@@ -77,7 +77,6 @@ where
             return Ok(Cholesky { a, l: Some(l) });
         }
         T::front_potrf(view_mut(&mut a))?;
-        zero_above(&mut a);
         Ok(Cholesky { a, l: None })
     }
 
@@ -87,11 +86,17 @@ where
     }
 
     /// Gives the factor away.
-    pub fn unpack(mut self) -> OMatrix<T, D, D> {
+    pub fn unpack(self) -> OMatrix<T, D, D> {
+        let mut l = self.unpack_dirty();
+        zero_above(&mut l);
+        l
+    }
+
+    /// Gives the factor away, with any numbers above its diagonal: for routines that read only the lower triangle.
+    pub fn unpack_dirty(mut self) -> OMatrix<T, D, D> {
         if let Some(l) = &self.l {
             let by = Factorization::Cholesky { l: l.as_view() };
             T::factors(by, view_mut(&mut self.a)).expect("the shapes are those of the matrix");
-            zero_above(&mut self.a);
         }
         self.a
     }

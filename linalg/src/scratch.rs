@@ -72,14 +72,25 @@ impl Workspace {
 
 /// Calls `f` with `len` scalars of scratch, all zero.
 pub(crate) fn with_scratch<P: Copy + Zero, R>(len: usize, f: impl FnOnce(&mut [P]) -> R) -> R {
+    with_uninit(len, |buffer: &mut [MaybeUninit<P>]| {
+        for x in buffer.iter_mut() {
+            x.write(P::zero());
+        }
+        // SAFETY: every scalar has been written.
+        f(unsafe { std::slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), buffer.len()) })
+    })
+}
+
+/// Calls `f` with room for `len` scalars.
+pub(crate) fn with_uninit<P: Copy, R>(len: usize, f: impl FnOnce(&mut [MaybeUninit<P>]) -> R) -> R {
     let bytes = len.checked_mul(size_of::<P>()).expect("scratch size overflows the address space");
     if align_of::<P>() > align_of::<Line>() {
-        return f(&mut vec![P::zero(); len]);
+        return f(&mut vec![MaybeUninit::uninit(); len]);
     }
     if bytes <= STACK {
         let mut stack = Stack(MaybeUninit::uninit());
         // SAFETY: `stack` is ours, `STACK` bytes long, and outlives the call of `f`.
-        return f(unsafe { zeroed(stack.0.as_mut_ptr().cast(), STACK, len) });
+        return f(unsafe { room(stack.0.as_mut_ptr().cast(), STACK, len) });
     }
     let lines = bytes.div_ceil(size_of::<Line>());
     // Nested calls pop further buffers: the same sequence of calls meets the same buffers again.
@@ -91,7 +102,7 @@ pub(crate) fn with_scratch<P: Copy + Zero, R>(len: usize, f: impl FnOnce(&mut [P
         buffer.resize(lines, Line([MaybeUninit::uninit(); 64]));
     }
     // SAFETY: `buffer` is ours, holds that many bytes, and is not touched until `f` has returned.
-    let result = f(unsafe { zeroed(buffer.as_mut_ptr().cast(), buffer.len() * size_of::<Line>(), len) });
+    let result = f(unsafe { room(buffer.as_mut_ptr().cast(), buffer.len() * size_of::<Line>(), len) });
     if keep {
         POOL.with_borrow_mut(|pool| {
             if let Some(p) = pool.as_mut() {
@@ -102,18 +113,13 @@ pub(crate) fn with_scratch<P: Copy + Zero, R>(len: usize, f: impl FnOnce(&mut [P
     result
 }
 
-/// The first `len` scalars of the `bytes` bytes at `start`, set to zero.
+/// The first `len` scalars of the `bytes` bytes at `start`.
 ///
 /// # Safety
 /// The block must be writable and must not be used otherwise while the result lives.
-unsafe fn zeroed<'a, P: Copy + Zero>(start: *mut u8, bytes: usize, len: usize) -> &'a mut [P] {
+unsafe fn room<'a, P: Copy>(start: *mut u8, bytes: usize, len: usize) -> &'a mut [MaybeUninit<P>] {
     assert!(len * size_of::<P>() <= bytes && start.addr().is_multiple_of(align_of::<P>()));
-    let start = start.cast::<P>();
-    for i in 0..len {
-        // SAFETY: entry i < len lies inside the block and is aligned, both by the assertion; `P` is `Copy`, so
-        // nothing is dropped by writing over it.
-        unsafe { start.add(i).write(P::zero()) };
-    }
-    // SAFETY: `len` initialised, aligned scalars inside one block, which the caller leaves to the result.
-    unsafe { std::slice::from_raw_parts_mut(start, len) }
+    // SAFETY: `len` aligned scalars, which need not be initialised, inside one block, by the assertion; the caller
+    // leaves it to the result.
+    unsafe { std::slice::from_raw_parts_mut(start.cast(), len) }
 }

@@ -39,7 +39,7 @@ fn laws() {
     }
 }
 
-/// dL Lᵀ + L dLᵀ = dA, on both roads (kernel up to 24, planes beyond), for every number of lanes up to 13.
+/// dL Lᵀ + L dLᵀ = dA, where the matrix is, in copies, and on planes, for numbers of lanes up to 13.
 #[test]
 fn differentiated_identity() {
     fn with_lanes<const N: usize>(n: usize) {
@@ -60,12 +60,91 @@ fn differentiated_identity() {
             );
         }
     }
-    for n in [1, 7, 24, 30, 70] {
+    for n in [1, 2, 3, 4, 5, 6, 7, 9, 15, 24, 25, 26, 27, 30, 70] {
         with_lanes::<1>(n);
         with_lanes::<3>(n);
+        with_lanes::<4>(n);
         with_lanes::<8>(n);
         with_lanes::<13>(n);
     }
+}
+
+/// The inputs of `N` lanes: `A` and `dA` in the lower triangle, NaN in the upper one, and where `A` is NaN in lane 1.
+fn problem<T: Real, const N: usize>(n: usize, number: impl Fn(f64) -> T) -> DMatrix<Dual<T, N>> {
+    let a = Kind::Spd.matrix(11, n);
+    let da: Vec<DMatrix<f64>> = (0..17).map(|k| Random::new(100 + k).symmetric(n)).collect();
+    DMatrix::from_fn(n, n, |i, j| {
+        let lane = |k: usize| if k == 1 && (i, j) == (n / 2, n / 3) { f64::NAN } else { da[k][(i, j)] };
+        let read = i >= j;
+        let part = |x: f64| number(if read { x } else { f64::NAN });
+        Dual::new(part(a[(i, j)]), std::array::from_fn(|k| part(lane(k))))
+    })
+}
+
+/// Lane `k` of `f` applied to `N` lanes, as bits of the lower triangle, has those of `f` applied to that lane alone, and
+/// every other entry of the storage stays.
+fn alone<T: Real<Base = T> + Lapack, const N: usize>(
+    number: impl Fn(f64) -> T,
+    bits: impl Fn(T) -> u64,
+    uplo: Uplo,
+    n: usize,
+) {
+    let factor = |a: &DMatrix<Dual<T, 1>>| {
+        let mut l = a.clone();
+        Dual::potrf(uplo, l.as_view_mut()).unwrap();
+        l
+    };
+    let turned = |a: DMatrix<Dual<T, N>>| if uplo == Uplo::Lower { a } else { a.transpose() };
+    let a = turned(problem::<T, N>(n, &number));
+    let mut storage = DMatrix::from_element(n + 3, n + 1, Dual::constant(number(f64::NAN)));
+    storage.view_mut((2, 1), (n, n)).copy_from(&a);
+    Dual::potrf(uplo, storage.view_mut((2, 1), (n, n))).unwrap();
+    for k in 0..N {
+        let single = factor(&a.map(|x| Dual::new(x.value, [x.eps[k]])));
+        for j in 0..n {
+            for i in (0..n).filter(|&i| Part::Triangle(uplo).contains(i, j)) {
+                let (got, expected) = (storage[(i + 2, j + 1)], single[(i, j)]);
+                let same = bits(got.value) == bits(expected.value)
+                    && (bits(got.eps[k]) == bits(expected.eps[0])
+                        || (got.eps[k].is_nan() && expected.eps[0].is_nan()));
+                assert!(same, "{uplo:?} n = {n}, N = {N}, lane {k}, ({i}, {j}): {got:?}, alone {expected:?}");
+                assert!(
+                    k == 1 || got.eps[k].is_finite(),
+                    "NaN of another lane at ({i}, {j}), n = {n}, N = {N}"
+                );
+            }
+        }
+    }
+    for (index, x) in storage.iter().enumerate() {
+        let (i, j) = (index % (n + 3), index / (n + 3));
+        let inside = (2..n + 2).contains(&i) && j >= 1;
+        if !inside || !Part::Triangle(uplo).contains(i - 2, j - 1) {
+            assert!(x.value.is_nan(), "({i}, {j}) was written, n = {n}, N = {N}");
+        }
+    }
+}
+
+/// Lanes side by side are lanes alone, for every remainder of the groups of lanes and of the panels of rows.
+#[test]
+fn lanes_alone() {
+    fn sizes<T: Real<Base = T> + Lapack, const N: usize>(
+        number: impl Fn(f64) -> T + Copy,
+        bits: impl Fn(T) -> u64 + Copy,
+    ) {
+        for n in (0..=27).chain([33, 50]) {
+            alone::<T, N>(number, bits, Uplo::Lower, n);
+        }
+        for n in [3, 6, 24] {
+            alone::<T, N>(number, bits, Uplo::Upper, n);
+        }
+    }
+    macro_rules! counts {
+        ($($N:literal)*) => {$(
+            sizes::<f64, $N>(|x| x, |x| x.to_bits());
+            sizes::<f32, $N>(|x| x as f32, |x| u64::from(x.to_bits()));
+        )*};
+    }
+    counts!(1 2 3 4 5 7 8 9 15 16 17);
 }
 
 /// A nearly singular matrix: the tangent still satisfies the identity to a backward error.

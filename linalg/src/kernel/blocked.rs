@@ -1,160 +1,192 @@
-//! Differentiated Cholesky factorization of large matrices, in place, on interleaved lanes.
-//!
-//! The floats of a matrix of `Dual<F, N>` are, as they lie, an ordinary matrix of `(N + 1) m` rows: entry after entry,
-//! lane after lane. So `dL_K L_DKᵀ`, for all lanes, is one product without any copying; the values come along as one
-//! more lane, which is garbage meanwhile and written again at the end. The other term, `L_K dL_DKᵀ`, is for every row
-//! `j` of `dL_DK` the product of its lanes, `N x k`, with `L_Kᵀ`.
+//! Differentiated Cholesky factorization of large matrices: the tiles of [`recurrence`](super::recurrence) on copies of
+//! the lower triangle, group by group of lanes, in which everything a tile reads lies side by side.
 
 use dualpack_core::Base;
 use nalgebra::DMatrixView;
 
-use super::cholesky::potrf_any;
-use super::level3::{BLOCK as TILE, Place, Sizes, Tile, solve_right_any, update};
+use super::recurrence::{Lanes, Panels, columns};
+use super::rows::{self, Lane};
+use super::simd::{Job, Machine, Simd, machines};
 use super::{Entries, Interleaved, Order};
-use crate::scratch::with_scratch;
+use crate::scratch::with_uninit;
 
-/// Width of a block of columns.
-const BLOCK: usize = 24;
-
-/// The tangents of `dL`, in place of the lower triangle of `dA`; `l` holds the factor. The values of `a` are left as
-/// garbage in the lower triangle, the upper one is not touched. `false`, and nothing done, if `a` is not of first order.
+/// The tangents of `dL`, in place of the lower triangle of `dA`; `l` holds the factor. The values of `a` are neither
+/// read nor written. `false`, and nothing done, if `a` is not of first order.
 pub(crate) fn potrf<F: Base>(l: DMatrixView<'_, F>, a: Interleaved<'_, F>) -> bool {
     let (n, lanes) = (l.nrows(), a.lanes);
     if a.order != Order::First {
         return false;
     }
     assert!(l.ncols() == n && a.entries.rows == n && a.entries.cols == n);
-    let factor = Place { start: l.as_ptr(), down: 1, right: l.strides().1 };
-    for from in (0..n).step_by(BLOCK) {
-        let columns = Columns { a: a.entries, l: factor, n, lanes, from, to: n.min(from + BLOCK) };
-        // SAFETY: `a` is made from an exclusive view of an n x n matrix whose entries are a value and `lanes` tangents,
-        // `l` is n x n and lives as long.
-        unsafe {
-            columns.diagonal();
-            if columns.to < n {
-                columns.below();
+    let (start, right) = (l.as_ptr().cast_mut(), l.strides().1);
+    let l = Entries { start, rows: n, cols: n, down: 1, right };
+    // SAFETY: `a` is made from an exclusive view of an n x n matrix whose entries are a value and `lanes` tangents, `l`
+    // is n x n, and both live as long as the call; a float is one of the two.
+    unsafe {
+        match l.cast::<f64>().zip(a.entries.cast::<f64>()) {
+            Some((l, a)) => lanes_on(l, a, lanes),
+            None => {
+                let both = l.cast::<f32>().zip(a.entries.cast::<f32>());
+                let (l, a) = both.expect("a float is f32 or f64");
+                lanes_on(l, a, lanes);
             }
         }
     }
     true
 }
 
-/// A block of columns, `from..to`, of an n x n matrix.
-struct Columns<F> {
-    a: Entries<F>,
-    l: Place<F>,
-    n: usize,
-    lanes: usize,
-    from: usize,
-    to: usize,
+machines! {
+    unsafe fn lanes_on<F>(l: Entries<F>, a: Entries<F>, lanes: usize) => lanes_body
 }
 
-impl<F: Base> Columns<F> {
-    fn width(&self) -> usize {
-        self.to - self.from
-    }
+/// The numbers of a lower triangle of order `n` in panels of `P` rows, with `W` floats in each entry.
+fn packed<const P: usize>(n: usize, width: usize) -> usize {
+    let panels = n.div_ceil(P);
+    panels * (panels + 1) / 2 * P * P * width
+}
 
-    /// The floats from number `slot` of entry `(i, j)` on, as a matrix whose rows are floats.
-    ///
-    /// # Safety
-    /// The entry lies in the matrix.
-    unsafe fn floats(&self, i: usize, j: usize, slot: usize) -> Place<F> {
-        let offset = i * self.a.down + j * self.a.right + slot;
-        // SAFETY: inside the matrix by the contract.
-        Place { start: unsafe { self.a.start.add(offset) }, down: 1, right: self.a.right }
-    }
+/// Such a triangle.
+fn triangle<F, const P: usize>(start: *mut F, width: usize) -> Panels<F> {
+    Panels { start, panel: 0, growth: P * P * width, down: width, right: P * width }
+}
 
-    /// `L` from `(i, 0)` on, transposed.
-    ///
-    /// # Safety
-    /// `i < n`.
-    unsafe fn factor_transposed(&self, i: usize) -> Place<F> {
-        // SAFETY: inside the factor by the contract.
-        Place { start: unsafe { self.l.start.add(i) }, down: self.l.right, right: 1 }
-    }
+/// Fewer lanes than this do not fill a vector, but rows do.
+const FEW: usize = 4;
 
-    /// The diagonal block of `dA` becomes that of `dL`, beside the matrix, whose upper triangle is not to be touched.
-    ///
-    /// # Safety
-    /// As in [`potrf`]: exclusive use of the matrix, in these shapes.
-    unsafe fn diagonal(&self) {
-        let (w, from, width, lanes) = (self.width(), self.from, self.a.down, self.lanes);
-        with_scratch::<F, _>(w * w * width, |buffer| {
-            let block =
-                Entries { start: buffer.as_mut_ptr(), rows: w, cols: w, down: width, right: width * w };
-            for j in 0..w {
-                // SAFETY: the lower triangle of the block's column j, `w - j` entries, in both.
-                unsafe {
-                    let source = self.floats(from + j, from + j, 0).start;
-                    let target = block.start.add(j * (block.down + block.right));
-                    target.copy_from_nonoverlapping(source, (w - j) * width);
-                }
-            }
-            // SAFETY: products of blocks inside the three matrices; the scratch overlaps neither.
-            unsafe {
-                let right = self.factor_transposed(from);
-                let target = Place { start: block.start.cast_const(), down: 1, right: block.right };
-                let sizes = Sizes { m: w * width, n: w, k: from };
-                update((self.floats(from, 0, 0), right, target), sizes);
-                for j in 0..w {
-                    let start = block.start.add(j * (block.down + block.right) + 1).cast_const();
-                    let target = Place { start, down: 1, right: block.down };
-                    let sizes = Sizes { m: lanes, n: w - j, k: from };
-                    update((self.floats(from + j, 0, 1), self.factor_transposed(from + j), target), sizes);
-                }
-                for j in 0..w {
-                    for i in j..w {
-                        block.store(i, j, 0, [self.l.at(from + i, from + j)]);
-                    }
-                }
-                potrf_any(block, lanes, Order::First);
-            }
-            for j in 0..w {
-                // SAFETY: as above, the other way.
-                unsafe {
-                    let target = self.floats(from + j, from + j, 0).start.cast_mut();
-                    let source = block.start.add(j * (block.down + block.right));
-                    target.copy_from_nonoverlapping(source, (w - j) * width);
-                }
-            }
-        });
+/// # Safety
+/// `l` and `a` are square matrices of one order, of which the lower triangles may be read, and written in `a`, whose
+/// entries are a value and `lanes` tangents.
+#[inline(always)]
+unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+    // SAFETY: the contract.
+    unsafe {
+        match (lanes < FEW, C::WIDEST) {
+            (true, 8) => by_rows::<F, C, 8>(l, a, lanes),
+            (true, _) => by_rows::<F, C, 4>(l, a, lanes),
+            (false, _) => by_lanes::<F, C, P>(l, a, lanes),
+        }
     }
+}
 
-    /// The rows below, where the diagonal block is done.
-    ///
-    /// # Safety
-    /// As for [`diagonal`](Columns::diagonal), and there are rows below.
-    unsafe fn below(&self) {
-        let (w, from, to, width) = (self.width(), self.from, self.to, self.a.down);
-        let rows = self.n - to;
-        // SAFETY: blocks inside the matrices; those that are read lie left of those that are written, or in the rows
-        // of the diagonal block.
+/// Group by group of lanes.
+///
+/// # Safety
+/// As for [`lanes_body`].
+#[inline(always)]
+unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+    let n = l.rows;
+    // The lanes come first, so that they begin with a cache line.
+    let (lanes_len, values) = (packed::<P>(n, C::WIDEST), packed::<P>(n, 1));
+    with_uninit::<F, _>(lanes_len + values + n, |buffer| {
+        let start = buffer.as_mut_ptr().cast::<F>();
+        // SAFETY: three parts of the buffer; all indices lie in the lower triangles of order n.
         unsafe {
-            let sizes = Sizes { m: rows * width, n: w, k: from };
-            update((self.floats(to, 0, 0), self.factor_transposed(from), self.floats(to, from, 0)), sizes);
-            for j in 0..w {
-                let target = Place { right: width, ..self.floats(to, from + j, 1) };
-                let sizes = Sizes { m: self.lanes, n: rows, k: from + j + 1 };
-                update((self.floats(from + j, 0, 1), self.factor_transposed(to), target), sizes);
+            let (l_start, inverses) = (start.add(lanes_len), start.add(lanes_len + values));
+            let factor = triangle::<F, P>(l_start, 1);
+            each::<F, P>(l, factor, |source, target| target.write(source.read()));
+            for k in 0..n {
+                inverses.add(k).write(l.value(k, k).recip());
             }
-            // X L_Jᵀ = dA_J, tile by tile.
-            for first in (from..to).step_by(TILE) {
-                let last = to.min(first + TILE);
-                let target = self.floats(to, first, 0);
-                let right = Place {
-                    start: self.l.start.add(first + from * self.l.right),
-                    down: self.l.right,
-                    right: 1,
-                };
-                let sizes = Sizes { m: rows * width, n: last - first, k: first - from };
-                update((self.floats(to, from, 0), right, target), sizes);
-                let mut tile: Tile<F> = [[F::zero(); TILE]; TILE];
-                for j in first..last {
-                    for i in first..=j {
-                        tile[j - first][i - first] = self.l.at(j, i);
-                    }
+            C::each(lanes, &mut Group::<F, P> { a, l: factor, inverses, start });
+        }
+    });
+}
+
+/// Lane by lane, in vectors of `B` rows.
+///
+/// # Safety
+/// As for [`lanes_body`].
+#[inline(always)]
+unsafe fn by_rows<F: Base, C: Machine<F>, const B: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+    let n = l.rows;
+    let (blocks, len) = (n.div_ceil(B), packed::<B>(n, 1));
+    with_uninit::<F, _>(2 * len + blocks * B, |buffer| {
+        let start = buffer.as_mut_ptr().cast::<F>();
+        // SAFETY: three parts of the buffer; all indices lie in the lower triangles of order n.
+        unsafe {
+            let (l_start, inverses) = (start.add(len), start.add(2 * len));
+            let (d, factor) = (triangle::<F, B>(start, 1), triangle::<F, B>(l_start, 1));
+            padded::<F, B>(l, factor);
+            for k in 0..blocks * B {
+                inverses.add(k).write(if k < n { l.value(k, k).recip() } else { F::one() });
+            }
+            for lane in 0..lanes {
+                let own = Entries { start: a.start.add(1 + lane), ..a };
+                padded::<F, B>(own, d);
+                rows::factor::<F, C::Wide, B>(C::WIDE, Lane { blocks, l: factor, inverses, d });
+                each::<F, B>(own, d, |source, target| source.write(target.read()));
+            }
+        }
+    });
+}
+
+/// Copies a lower triangle, with zeros in what it does not reach of the blocks.
+///
+/// # Safety
+/// As for [`each`].
+#[inline(always)]
+unsafe fn padded<F: Base, const B: usize>(a: Entries<F>, copy: Panels<F>) {
+    let blocks = a.rows.div_ceil(B);
+    // SAFETY: the blocks on the diagonal, and the last panel.
+    unsafe {
+        for p in 0..blocks {
+            let from = if p + 1 < blocks { p * B } else { 0 };
+            for k in from..(p + 1) * B {
+                let column = copy.at(p, k);
+                (0..B).for_each(|i| column.add(i).write(F::zero()));
+            }
+        }
+        each::<F, B>(a, copy, |source, target| target.write(source.read()));
+    }
+}
+
+/// What is done with a group of lanes.
+struct Group<F, const P: usize> {
+    a: Entries<F>,
+    l: Panels<F>,
+    inverses: *const F,
+    /// Where the copy of the lanes goes.
+    start: *mut F,
+}
+
+impl<F: Base, const P: usize> Job<F> for Group<F, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+        let (a, n, whole) = (self.a, self.a.rows, m.whole());
+        let d = triangle::<F, P>(self.start, M::WIDTH);
+        // SAFETY: entries of the lower triangles; the copy has room for whole groups.
+        unsafe {
+            let lanes = Entries { start: a.start.add(1 + lane), ..a };
+            each::<F, P>(lanes, d, |source, target| whole.store(target, m.load(source)));
+            let f = Lanes { n, l: self.l, inverses: self.inverses, d };
+            for q in 0..n.div_ceil(P) {
+                columns::<F, M::Whole, P>(whole, f, q);
+            }
+            each::<F, P>(lanes, d, |source, target| m.store(source, whole.load(target)));
+        }
+    }
+}
+
+/// Calls `f` with the places of each entry of a lower triangle, in the matrix `a` and in the copy.
+///
+/// # Safety
+/// `copy` is a triangle of the order of the square matrix `a`.
+#[inline(always)]
+unsafe fn each<F: Base, const P: usize>(a: Entries<F>, copy: Panels<F>, mut f: impl FnMut(*mut F, *mut F)) {
+    let n = a.rows;
+    for k in 0..n {
+        for p in k / P..n.div_ceil(P) {
+            // SAFETY: rows of the panel from the diagonal on, below n.
+            unsafe {
+                let (mut source, mut target) = (a.start.add(p * P * a.down + k * a.right), copy.at(p, k));
+                let rows = P.min(n - p * P);
+                let above = k.saturating_sub(p * P);
+                (source, target) = (source.add(above * a.down), target.add(above * copy.down));
+                for _ in above..rows {
+                    f(source, target);
+                    // Behind the last one these may lie outside.
+                    (source, target) = (source.wrapping_add(a.down), target.wrapping_add(copy.down));
                 }
-                solve_right_any(target, rows * width, last - first, false, &tile);
             }
         }
     }

@@ -2,75 +2,15 @@
 
 use dualpack_core::Base;
 
+use super::recurrence::{LARGEST, Lanes, Panels, VALUES, Values, columns};
+use super::simd::{Job, Machine, Simd, machines};
 use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
 use crate::error::Error;
 use crate::flags::Uplo;
 use crate::scratch::with_scratch;
 
-/// Up to this order the interleaved recurrence is used.
-pub(crate) const POTRF_LIMIT: usize = 24;
-
-/// `R` rows of a column of the differentiated recurrence, from row `i` on, `W` lanes from `slot` on; `d` is the pivot's
-/// tangent and `inverse` the reciprocal of the pivot.
-///
-/// # Safety
-/// As for [`potrf_first`]; rows `i..i + R` lie below row `j`.
-#[inline(always)]
-unsafe fn first_rows<F: Base, const R: usize, const W: usize, const FUSED: bool>(
-    a: Entries<F>,
-    (i, j, slot): (usize, usize, usize),
-    d: &[F; W],
-    inverse: F,
-) {
-    // SAFETY: the indices are in the lower triangle by the contract.
-    unsafe {
-        let mut x: [[F; W]; R] = std::array::from_fn(|r| a.load(i + r, j, slot));
-        for k in 0..j {
-            let (l, t) = (a.value(j, k), a.load::<W>(j, k, slot));
-            for r in 0..R {
-                subtract::<F, W, FUSED>(&mut x[r], l, &a.load(i + r, k, slot));
-                subtract::<F, W, FUSED>(&mut x[r], a.value(i + r, k), &t);
-            }
-        }
-        for r in 0..R {
-            subtract::<F, W, FUSED>(&mut x[r], a.value(i + r, j), d);
-            a.store(i + r, j, slot, x[r].map(|x| x * inverse));
-        }
-    }
-}
-
-/// The differentiated recurrence, `W` lanes from `slot` on, where the values hold `L` already:
-/// `dL_ij = (dA_ij − Σ_k<j (dL_ik L_jk + L_ik dL_jk) − L_ij dL_jj) / L_jj`.
-///
-/// # Safety
-/// `a` is a square matrix of which every entry of the lower triangle has `slot + W` floats, exclusively borrowed.
-#[inline(always)]
-unsafe fn potrf_first<F: Base, const W: usize, const FUSED: bool>(a: Entries<F>, slot: usize) {
-    let (n, half) = (a.rows, nalgebra::convert::<f64, F>(0.5));
-    for j in 0..n {
-        // SAFETY: all indices are below n, in the lower triangle.
-        unsafe {
-            // A pivot is the root of a float: its reciprocal neither overflows nor underflows.
-            let inverse = a.value(j, j).recip();
-            let mut d: [F; W] = a.load(j, j, slot);
-            for k in 0..j {
-                let l = a.value(j, k);
-                subtract::<F, W, FUSED>(&mut d, l + l, &a.load(j, k, slot));
-            }
-            let d = d.map(|x| x * (inverse * half));
-            a.store(j, j, slot, d);
-            let mut i = j + 1;
-            while i + 4 <= n {
-                first_rows::<F, 4, W, FUSED>(a, (i, j, slot), &d, inverse);
-                i += 4;
-            }
-            while i < n {
-                first_rows::<F, 1, W, FUSED>(a, (i, j, slot), &d, inverse);
-                i += 1;
-            }
-        }
-    }
-}
+/// Up to this order the lanes are worked on where they are.
+pub(crate) const POTRF_LIMIT: usize = LARGEST;
 
 /// The recurrence differentiated twice, for the pairs of lane `p` with the `W` lanes from `q` on, where values and
 /// first derivatives of `L` are there already.
@@ -143,40 +83,99 @@ macro_rules! groups {
     }};
 }
 
-/// All lanes. Of [`Order::Symmetric`] only the second derivatives are computed: the values and first derivatives of the
-/// factor are there already, from the primal, which is a dual number.
+/// All second derivatives.
 ///
 /// # Safety
-/// `a` is an exclusively borrowed square matrix whose entries in the lower triangle are of that order.
+/// As for [`potrf_second`].
 #[inline(always)]
-unsafe fn potrf_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize, order: Order) {
-    // SAFETY: the groups end at `lanes`.
-    unsafe {
-        match order {
-            Order::First => groups!(0, lanes, |k, W| potrf_first::<F, W, FUSED>(a, 1 + k)),
-            Order::Symmetric => {
-                for p in 0..lanes {
-                    groups!(p, lanes, |q, W| potrf_second::<F, W, FUSED>(a, lanes, p, q));
-                }
-            }
+unsafe fn second_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize) {
+    for p in 0..lanes {
+        // SAFETY: the groups end at `lanes`.
+        unsafe {
+            groups!(p, lanes, |q, W| potrf_second::<F, W, FUSED>(a, lanes, p, q));
         }
     }
 }
 
 dispatch! {
-    pub(super) unsafe fn potrf_any<F: Base>(a: Entries<F>, lanes: usize, order: Order) => potrf_lanes
+    unsafe fn second_any<F: Base>(a: Entries<F>, lanes: usize) => second_lanes
 }
 
-/// The tangents of a Cholesky factor, in place of those of the matrix, where the primal parts hold those of the factor
-/// already (of `Dual2`: values and first derivatives).
+/// The tangents of a Cholesky factor of order [`POTRF_LIMIT`] at most, in place of those of the matrix, where the primal
+/// parts hold those of the factor already. Of `Dual2` only the second derivatives are computed: the values and first
+/// derivatives are there, from the primal, which is a dual number.
 pub(crate) fn potrf<F: Base>(uplo: Uplo, matrix: Interleaved<'_, F>) {
     let Interleaved { entries, lanes, order, .. } = matrix;
-    assert!(entries.rows == entries.cols);
+    assert!(entries.rows == entries.cols && entries.rows <= POTRF_LIMIT);
     // A = Uᵀ U is the factorization of the transpose.
     let lower = if uplo == Uplo::Lower { entries } else { entries.transposed() };
     // SAFETY: `Interleaved` is made from an exclusive view of a matrix whose entries consist of the floats that
     // `order` and `lanes` say; it is square.
-    unsafe { potrf_any(lower, lanes, order) }
+    unsafe {
+        match order {
+            Order::First => potrf_any(lower, lanes),
+            Order::Symmetric => second_any(lower, lanes),
+        }
+    }
+}
+
+/// The lanes of a factor whose values are there, of order [`POTRF_LIMIT`] at most.
+///
+/// # Safety
+/// `a` is an exclusively borrowed square matrix whose entries in the lower triangle are a value and `lanes` tangents.
+pub(super) unsafe fn potrf_any<F: Base>(a: Entries<F>, lanes: usize) {
+    // SAFETY: the contract is the caller's; a float is one of the two.
+    unsafe {
+        match a.cast::<f64>() {
+            Some(a) => lanes_on(a, lanes),
+            None => lanes_on(a.cast::<f32>().expect("a float is f32 or f64"), lanes),
+        }
+    }
+}
+
+machines! {
+    unsafe fn lanes_on<F>(a: Entries<F>, lanes: usize) => lanes_body
+}
+
+/// # Safety
+/// As for [`potrf_any`].
+#[inline(always)]
+unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) {
+    let n = a.rows;
+    let mut inverses = [F::zero(); POTRF_LIMIT];
+    let l = panels::<F, P>(a);
+    // SAFETY: the matrices are those of the contract.
+    unsafe {
+        for j in 0..n {
+            inverses[j] = a.value(j, j).recip();
+        }
+        let f = Lanes { n, l, inverses: inverses.as_ptr(), d: l };
+        for q in 0..n.div_ceil(P) {
+            C::each(lanes, &mut Columns::<F, P> { f, q });
+        }
+    }
+}
+
+/// A matrix, in panels of `P` rows.
+fn panels<F, const P: usize>(a: Entries<F>) -> Panels<F> {
+    Panels { start: a.start, panel: P * a.down, growth: 0, down: a.down, right: a.right }
+}
+
+/// A panel of columns of a matrix whose values are stored before its lanes.
+struct Columns<F, const P: usize> {
+    f: Lanes<F>,
+    q: usize,
+}
+
+impl<F: Base, const P: usize> Job<F> for Columns<F, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+        // SAFETY: the lanes lie inside the entries, behind the value.
+        unsafe {
+            let d = Panels { start: self.f.d.start.add(1 + lane), ..self.f.d };
+            columns::<F, M, P>(m, Lanes { d, ..self.f }, self.q);
+        }
+    }
 }
 
 /// The lanes of a solve with `A = L Lᵀ`, `W` lanes from `slot` on, column `c` of the right-hand side, whose values hold
@@ -259,72 +258,44 @@ pub(crate) fn potrs<F: Base>(uplo: Uplo, factor: InterleavedRef<'_, F>, b: Inter
 }
 
 /// Up to this order a front factors the primal in the kernel too, where a call of LAPACK would cost more than its work.
-pub(crate) const TINY: usize = 12;
+pub(crate) const TINY: usize = POTRF_LIMIT;
 
-/// `R` rows of column `j` of the factor itself, from row `i` on.
+/// Up to this order a front solves in the kernel too.
+const TINY_SOLVE: usize = 12;
+
+/// The factorization itself, values and lanes, panel by panel of columns. Returns 0, or the order of the first leading
+/// minor that is not positive: then the values are left as they were.
 ///
 /// # Safety
-/// As for [`first_rows`].
+/// As for [`potrf_any`].
 #[inline(always)]
-unsafe fn value_rows<F: Base, const R: usize, const FUSED: bool>(
-    a: Entries<F>,
-    (i, j): (usize, usize),
-    inverse: F,
-) {
-    // SAFETY: the indices are in the lower triangle by the contract.
+unsafe fn factor_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) -> usize {
+    let n = a.rows;
+    let mut factor = Values::<F>::new(n);
+    // SAFETY: all indices are below n, in the lower triangle.
     unsafe {
-        let mut x: [F; R] = std::array::from_fn(|r| a.value(i + r, j));
-        for k in 0..j {
-            let l = a.value(j, k);
-            let row: [F; R] = std::array::from_fn(|r| a.value(i + r, k));
-            subtract::<F, R, FUSED>(&mut x, l, &row);
+        for q in 0..n.div_ceil(P) {
+            if (q * P).is_multiple_of(VALUES) {
+                let minor = factor.columns::<C>(a, q * P);
+                if minor > 0 {
+                    return minor;
+                }
+            }
+            let (l, inverses) = (factor.panels::<P>(), factor.inverses());
+            let f = Lanes { n, l, inverses, d: panels::<F, P>(a) };
+            C::each(lanes, &mut Columns::<F, P> { f, q });
         }
-        for r in 0..R {
-            a.store(i + r, j, 0, [x[r] * inverse]);
-        }
-    }
-}
-
-/// The factorization itself, values first, then the lanes. Returns 0, or the order of the first leading minor that is
-/// not positive.
-///
-/// # Safety
-/// `a` is an exclusively borrowed square matrix whose entries in the lower triangle are a value and `lanes` tangents.
-#[inline(always)]
-unsafe fn factor_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize) -> usize {
-    for j in 0..a.rows {
-        // SAFETY: all indices are below n, in the lower triangle.
-        unsafe {
-            let mut d = [a.value(j, j)];
-            for k in 0..j {
-                let l = a.value(j, k);
-                subtract::<F, 1, FUSED>(&mut d, l, &[l]);
-            }
-            // NaN, from an overflow on the way, is not positive either.
-            if !d[0].is_finite() || d[0] <= F::zero() {
-                return j + 1;
-            }
-            let pivot = d[0].sqrt();
-            let inverse = pivot.recip();
-            a.store(j, j, 0, [pivot]);
-            let mut i = j + 1;
-            while i + 4 <= a.rows {
-                value_rows::<F, 4, FUSED>(a, (i, j), inverse);
-                i += 4;
-            }
-            while i < a.rows {
-                value_rows::<F, 1, FUSED>(a, (i, j), inverse);
-                i += 1;
+        for j in 0..n {
+            for i in j..n {
+                a.store(i, j, 0, [factor.at(i, j).read()]);
             }
         }
     }
-    // SAFETY: as above; the values hold the factor now.
-    unsafe { potrf_lanes::<F, FUSED>(a, lanes, Order::First) };
     0
 }
 
-dispatch! {
-    unsafe fn factor_any<F: Base>(a: Entries<F>, lanes: usize) -> usize => factor_lanes
+machines! {
+    unsafe fn factor_on<F>(a: Entries<F>, lanes: usize) -> usize => factor_body
 }
 
 /// The finiteness of the lower triangle, as LAPACK's wrappers check it.
@@ -344,19 +315,27 @@ unsafe fn finite<F: Base>(routine: &'static str, a: Entries<F>, lower: bool) -> 
 }
 
 /// Cholesky factorization of the lower triangle, value and lanes, of a small matrix of duals; `None` if the matrix is
-/// not small or not of first order: then nothing was done.
+/// not small or not of first order: then nothing was done. After an error the values are as they were, the lanes any
+/// numbers.
 pub(crate) fn factor<F: Base>(matrix: Interleaved<'_, F>) -> Option<Result<(), Error>> {
     let Interleaved { entries: a, lanes, order, .. } = matrix;
     if a.rows > TINY || a.rows != a.cols || order != Order::First {
         return None;
     }
     // SAFETY: `Interleaved` is made from an exclusive view of a matrix of such entries; it is square.
-    Some(unsafe {
-        finite("potrf", a, true).and_then(|()| match factor_any(a, lanes) {
-            0 => Ok(()),
-            minor => Err(Error::NotPositiveDefinite { routine: "potrf", minor }),
-        })
-    })
+    let minor = unsafe {
+        match a.cast::<f64>() {
+            Some(a) => factor_on(a, lanes),
+            None => factor_on(a.cast::<f32>().expect("a float is f32 or f64"), lanes),
+        }
+    };
+    if minor == 0 {
+        return Some(Ok(()));
+    }
+    // NaN and infinity reach a pivot: the row they stand in has none that is positive and finite.
+    // SAFETY: as above.
+    let checked = unsafe { finite("potrf", a, true) };
+    Some(checked.and(Err(Error::NotPositiveDefinite { routine: "potrf", minor })))
 }
 
 /// The solution of a solve with `A = L Lᵀ` in the values of column `c` of `b`, and `w = Lᵀ x`.
@@ -415,11 +394,11 @@ pub(crate) fn solve<F: Base>(
     b: Interleaved<'_, F>,
 ) -> Option<Result<(), Error>> {
     let (l, x) = (factor.entries, b.entries);
-    let small = l.rows <= TINY && l.rows == l.cols && l.rows == x.rows;
+    let small = l.rows <= TINY_SOLVE && l.rows == l.cols && l.rows == x.rows;
     if !small || factor.order != Order::First || b.order != Order::First || factor.lanes != b.lanes {
         return None;
     }
-    let mut w = [F::zero(); TINY];
+    let mut w = [F::zero(); TINY_SOLVE];
     // SAFETY: the views that the two were made from are alive, `b`'s is exclusive; shapes and lanes fit.
     Some(unsafe { finite("potrs", x, false).map(|()| solve_any(l, x, b.lanes, &mut w[..l.rows])) })
 }

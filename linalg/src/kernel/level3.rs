@@ -139,44 +139,6 @@ dispatch! {
 /// Products of at most this many multiplications are not worth the packing, and the heap, of the crate `gemm`.
 pub(crate) const SMALL: usize = 32 * 32 * 32;
 
-/// `C -= A B`.
-///
-/// # Safety
-/// The three places hold an m x k, a k x n and an m x n matrix of floats; A and C have contiguous columns, C is
-/// exclusively borrowed and overlaps neither A nor B.
-pub(super) unsafe fn update<F: dualpack_core::Base>(places: (Place<F>, Place<F>, Place<F>), sizes: Sizes) {
-    let ((a, b, c), Sizes { m, n, k }) = (places, sizes);
-    if m * n * k <= SMALL {
-        // SAFETY: the contract.
-        return unsafe { product_any(places, sizes, -F::one()) };
-    }
-    let stride = |x: usize| x as isize;
-    // SAFETY: the contract; `F` is `f32` or `f64`, which the crate knows.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            c.start.cast_mut(),
-            stride(c.right),
-            1,
-            true,
-            a.start,
-            stride(a.right),
-            1,
-            b.start,
-            stride(b.right),
-            stride(b.down),
-            F::one(),
-            -F::one(),
-            false,
-            false,
-            false,
-            gemm::Parallelism::None,
-        )
-    }
-}
-
 /// `C += α A B`, where `b_strides` are the distances down and right in `B`, so that it may be a transpose.
 pub(crate) fn product<T: Number>(
     alpha: T,

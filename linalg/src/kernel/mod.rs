@@ -2,7 +2,8 @@
 //! SIMD dimension. Each kernel is compiled for AVX-512, for AVX2 with FMA and for the baseline; the CPU decides at
 //! run time. Every lane is computed by the same operations whatever the other lanes are.
 //!
-//! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the same of large matrices;
+//! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
+//!   [`recurrence`] and [`rows`]: the tiles of both, [`simd`]: what they are made of;
 //! - [`product`]: lanes of a matrix times values;
 //! - [`tangents`]: products and triangular solves on interleaved lanes;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
@@ -17,6 +18,9 @@ pub(crate) mod blocked;
 pub(crate) mod cholesky;
 pub(crate) mod level3;
 pub(crate) mod product;
+mod recurrence;
+mod rows;
+mod simd;
 pub(crate) mod tangents;
 
 /// How the floats of an entry follow each other.
@@ -69,6 +73,20 @@ struct Entries<F> {
     /// Distances, in floats, from an entry to the one below it and to the one right of it.
     down: usize,
     right: usize,
+}
+
+impl<F: 'static> Entries<F> {
+    /// The same entries, if `G` is the same type.
+    fn cast<G: 'static>(self) -> Option<Entries<G>> {
+        let Entries { start, rows, cols, down, right } = self;
+        (TypeId::of::<F>() == TypeId::of::<G>()).then(|| Entries {
+            start: start.cast(),
+            rows,
+            cols,
+            down,
+            right,
+        })
+    }
 }
 
 impl<F> Entries<F> {

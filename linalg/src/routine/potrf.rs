@@ -9,8 +9,8 @@
 //!
 //! where `Φ` keeps the triangle and halves its diagonal, which is real (Murray, arXiv 1602.07527, eq. 8). Only small
 //! blocks are computed like that. Otherwise the factorization algorithm itself is differentiated, which has the same
-//! error at less work: entry by entry on interleaved lanes for small real matrices, block by block for large ones
-//! (section 4 there).
+//! error at less work: in tiles of interleaved lanes for real matrices, block by block on planes for others (section 4
+//! there).
 //!
 //! The gauge is LAPACK's: a positive diagonal. At a semidefinite matrix the derivative is infinite and the
 //! factorization an error.
@@ -250,9 +250,7 @@ impl<D: TangentBatch> Potrf for D {
     fn front_potrf(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         match D::interleaved(a.as_view_mut()).and_then(kernel::cholesky::factor) {
             Some(Err(error)) => {
-                if matches!(error, Error::NotPositiveDefinite { .. }) {
-                    poison_lanes(Part::Triangle(Uplo::Lower), &mut a);
-                }
+                poison_lanes(Part::Triangle(Uplo::Lower), &mut a);
                 Err(error)
             }
             Some(done) => done,
@@ -264,10 +262,10 @@ impl<D: TangentBatch> Potrf for D {
 /// How the lanes are computed.
 #[derive(Clone, Copy, PartialEq)]
 enum Road {
-    /// Entry by entry on interleaved lanes.
+    /// On interleaved lanes where they are.
     Kernel,
-    /// Block by block on interleaved lanes.
-    InPlace,
+    /// On copies of interleaved lanes.
+    Packed,
     /// Block by block on planes: nested, complex and upper triangular ones.
     Planes,
 }
@@ -282,7 +280,7 @@ pub(crate) fn factor<D: TangentBatch>(
     let part = Part::Triangle(uplo);
     let road = match D::interleaved(a.as_view_mut()) {
         Some(_) if n <= kernel::cholesky::POTRF_LIMIT => Road::Kernel,
-        Some(entries) if uplo == Uplo::Lower && entries.is_first_order() => Road::InPlace,
+        Some(entries) if uplo == Uplo::Lower && entries.is_first_order() => Road::Packed,
         _ => Road::Planes,
     };
     let lanes = if road == Road::Planes { D::TANGENTS } else { 0 };
@@ -300,7 +298,7 @@ pub(crate) fn factor<D: TangentBatch>(
             }
             return Err(error);
         }
-        if road == Road::InPlace {
+        if road == Road::Packed {
             let l = kernel::same::<D::Primal, BaseOf<D>>(factor.as_view());
             if let Some((l, entries)) = l.zip(D::interleaved(a.as_view_mut())) {
                 kernel::blocked::potrf(l, entries);

@@ -1,0 +1,355 @@
+//! Vectors of explicit width. LLVM prefers 256 bits even where 512 are twice as fast, so the kernels whose speed is that
+//! of the multiplications say what they want.
+
+use dualpack_core::Base;
+use nalgebra::ComplexField;
+
+/// A few lanes side by side, and what the kernels do with them. Every operation is the same in each lane.
+pub(super) trait Simd<F>: Copy {
+    type V: Copy;
+    /// The same with all of its lanes, of which a part is used.
+    type Whole: Simd<F, V = Self::V>;
+
+    /// Lanes of `Whole`.
+    const WIDTH: usize;
+
+    fn whole(self) -> Self::Whole;
+
+    /// # Safety
+    /// The lanes from `start` on may be read; the CPU has the instructions of this type. The latter also holds below.
+    unsafe fn load(self, start: *const F) -> Self::V;
+
+    /// # Safety
+    /// The lanes from `start` on may be written.
+    unsafe fn store(self, start: *mut F, x: Self::V);
+
+    /// One number in all lanes.
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn splat(self, x: F) -> Self::V;
+
+    /// `y - f x`
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn minus(self, y: Self::V, f: Self::V, x: Self::V) -> Self::V;
+
+    /// `x f`
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn times(self, x: Self::V, f: Self::V) -> Self::V;
+}
+
+/// `W` lanes without instructions of a certain CPU; `y - f x` is rounded once where `FUSED`.
+#[derive(Clone, Copy)]
+pub(super) struct Array<const W: usize, const FUSED: bool>;
+
+impl<F: ComplexField + Copy, const W: usize, const FUSED: bool> Simd<F> for Array<W, FUSED> {
+    type V = [F; W];
+    type Whole = Self;
+    const WIDTH: usize = W;
+
+    #[inline(always)]
+    fn whole(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, start: *const F) -> [F; W] {
+        // SAFETY: the contract; an array needs no more alignment than its entries.
+        unsafe { start.cast::<[F; W]>().read() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, start: *mut F, x: [F; W]) {
+        // SAFETY: as in `load`.
+        unsafe { start.cast::<[F; W]>().write(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(self, x: F) -> [F; W] {
+        [x; W]
+    }
+
+    #[inline(always)]
+    unsafe fn minus(self, mut y: [F; W], f: [F; W], x: [F; W]) -> [F; W] {
+        for k in 0..W {
+            y[k] = if FUSED { (-f[k]).mul_add(x[k], y[k]) } else { y[k] - f[k] * x[k] };
+        }
+        y
+    }
+
+    #[inline(always)]
+    unsafe fn times(self, mut x: [F; W], f: [F; W]) -> [F; W] {
+        for k in 0..W {
+            x[k] *= f[k];
+        }
+        x
+    }
+}
+
+/// What is done with each group of lanes.
+pub(super) trait Job<F> {
+    /// # Safety
+    /// The lanes of `m` from number `lane` on are lanes of the matrices that the job is about, and the CPU has the
+    /// instructions of `M`.
+    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize);
+}
+
+/// How a kind of CPU works on lanes.
+pub(super) trait Machine<F>: Copy {
+    /// Whether multiplications and additions are fused.
+    const FUSED: bool;
+    /// The widest group, and its lanes.
+    type Wide: Simd<F>;
+    const WIDE: Self::Wide;
+    const WIDEST: usize;
+    /// Four numbers.
+    type Four: Simd<F>;
+    const FOUR: Self::Four;
+
+    /// Runs a job for all lanes, group by group.
+    ///
+    /// # Safety
+    /// As for [`Job::run`], for `lanes` lanes; the CPU is of this kind.
+    unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J);
+}
+
+/// Nothing but what the compiler was told about the CPU, fused where `FUSED`.
+#[derive(Clone, Copy)]
+pub(super) struct Portable<const FUSED: bool>;
+
+impl<F: ComplexField + Copy, const FUSED: bool> Machine<F> for Portable<FUSED> {
+    const FUSED: bool = FUSED;
+    type Wide = Array<4, FUSED>;
+    const WIDE: Array<4, FUSED> = Array;
+    const WIDEST: usize = 4;
+    type Four = Array<4, FUSED>;
+    const FOUR: Array<4, FUSED> = Array;
+
+    #[inline(always)]
+    unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
+        let mut lane = 0;
+        while lane < lanes {
+            // SAFETY: the groups end at `lanes`.
+            unsafe {
+                match lanes - lane {
+                    4.. => (job.run(Array::<4, FUSED>, lane), lane += 4).1,
+                    _ => (job.run(Array::<1, FUSED>, lane), lane += 1).1,
+                }
+            }
+        }
+    }
+}
+
+/// `f32` and `f64`, with what runs them fastest on each kind of CPU.
+pub(super) trait Float: Base {
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Machine<Self>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Machine<Self>;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Float for f64 {
+    type Avx512 = x86::Avx512;
+    type Avx2 = x86::Avx2;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Float for f32 {
+    type Avx512 = x86::Avx512;
+    type Avx2 = x86::Avx2;
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Float for f64 {}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Float for f32 {}
+
+/// Makes `$name` out of `$body`, which is generic over the float, the [`Machine`], and the height of its panels:
+/// compiled for every kind of CPU, chosen at run time.
+macro_rules! machines {
+    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$F:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
+        $(#[$doc])*
+        #[inline]
+        $vis unsafe fn $name<$F: $crate::kernel::simd::Float>($($arg: $ty),*) $(-> $out)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+                unsafe fn avx512<$F: $crate::kernel::simd::Float>($($arg: $ty),*) $(-> $out)? {
+                    // SAFETY: the contract is the caller's.
+                    unsafe { $body::<$F, $F::Avx512, 4>($($arg),*) }
+                }
+                #[target_feature(enable = "avx2,fma")]
+                unsafe fn avx2<$F: $crate::kernel::simd::Float>($($arg: $ty),*) $(-> $out)? {
+                    // SAFETY: the contract is the caller's.
+                    unsafe { $body::<$F, $F::Avx2, 2>($($arg),*) }
+                }
+                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                    // SAFETY: the CPU has the features, of which AVX2 and FMA are parts; the rest of the contract is the
+                    // caller's.
+                    return unsafe { avx512($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                    // SAFETY: the CPU has both features; the rest of the contract is the caller's.
+                    return unsafe { avx2($($arg),*) };
+                }
+            }
+            // SAFETY: the contract is the caller's.
+            unsafe { $body::<$F, $crate::kernel::simd::Portable<{ cfg!(target_feature = "fma") }>, 2>($($arg),*) }
+        }
+    };
+}
+pub(super) use machines;
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Array, Job, Machine, Simd};
+
+    /// Eight lanes of AVX-512 for `f64`, of AVX for `f32`.
+    #[derive(Clone, Copy)]
+    pub struct Eight;
+
+    /// Four lanes of AVX for `f64`, of SSE for `f32`.
+    #[derive(Clone, Copy)]
+    pub struct Four;
+
+    /// The first one to seven lanes of eight, with AVX-512; zero in the others.
+    #[derive(Clone, Copy)]
+    pub struct Part(__mmask8);
+
+    /// A CPU with AVX-512.
+    #[derive(Clone, Copy)]
+    pub struct Avx512;
+
+    /// A CPU with AVX2 and FMA.
+    #[derive(Clone, Copy)]
+    pub struct Avx2;
+
+    impl<F> Machine<F> for Avx512
+    where
+        Eight: Simd<F>,
+        Four: Simd<F>,
+        Part: Simd<F>,
+    {
+        const FUSED: bool = true;
+        type Wide = Eight;
+        const WIDE: Eight = Eight;
+        const WIDEST: usize = 8;
+        type Four = Four;
+        const FOUR: Four = Four;
+
+        #[inline(always)]
+        unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
+            let mut lane = 0;
+            // SAFETY: the groups end at `lanes`.
+            unsafe {
+                while lanes - lane >= 8 {
+                    job.run(Eight, lane);
+                    lane += 8;
+                }
+                match lanes - lane {
+                    0 => {}
+                    4 => job.run(Four, lane),
+                    rest => job.run(Part((1 << rest) - 1), lane),
+                }
+            }
+        }
+    }
+
+    impl<F: nalgebra::ComplexField + Copy> Machine<F> for Avx2
+    where
+        Four: Simd<F>,
+    {
+        const FUSED: bool = true;
+        type Wide = Four;
+        const WIDE: Four = Four;
+        const WIDEST: usize = 4;
+        type Four = Four;
+        const FOUR: Four = Four;
+
+        #[inline(always)]
+        unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
+            let mut lane = 0;
+            while lane < lanes {
+                // SAFETY: the groups end at `lanes`.
+                unsafe {
+                    match lanes - lane {
+                        4.. => (job.run(Four, lane), lane += 4).1,
+                        _ => (job.run(Array::<1, true>, lane), lane += 1).1,
+                    }
+                }
+            }
+        }
+    }
+
+    macro_rules! vectors {
+        ($($Type:ident $F:ident $V:ident $Whole:ident $WIDTH:literal |$self:ident, $start:ident, $x:ident| $load:expr, $store:expr;
+           $splat:ident $minus:ident $times:ident)*) => {$(
+            impl Simd<$F> for $Type {
+                type V = $V;
+                type Whole = $Whole;
+                const WIDTH: usize = $WIDTH;
+
+                #[inline(always)]
+                fn whole(self) -> $Whole {
+                    $Whole
+                }
+
+                #[inline(always)]
+                unsafe fn load($self, $start: *const $F) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $load }
+                }
+
+                #[inline(always)]
+                unsafe fn store($self, $start: *mut $F, $x: $V) {
+                    // SAFETY: the contract.
+                    unsafe { $store }
+                }
+
+                #[inline(always)]
+                unsafe fn splat(self, x: $F) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $splat(x) }
+                }
+
+                #[inline(always)]
+                unsafe fn minus(self, y: $V, f: $V, x: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $minus(f, x, y) }
+                }
+
+                #[inline(always)]
+                unsafe fn times(self, x: $V, f: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $times(x, f) }
+                }
+            }
+        )*};
+    }
+
+    vectors! {
+        Eight f64 __m512d Eight 8 |self, start, x| _mm512_loadu_pd(start), _mm512_storeu_pd(start, x);
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_mul_pd
+        Part f64 __m512d Eight 8 |self, start, x|
+            _mm512_maskz_loadu_pd(self.0, start), _mm512_mask_storeu_pd(start, self.0, x);
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_mul_pd
+        Four f64 __m256d Four 4 |self, start, x| _mm256_loadu_pd(start), _mm256_storeu_pd(start, x);
+            _mm256_set1_pd _mm256_fnmadd_pd _mm256_mul_pd
+        Eight f32 __m256 Eight 8 |self, start, x| _mm256_loadu_ps(start), _mm256_storeu_ps(start, x);
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_mul_ps
+        Part f32 __m256 Eight 8 |self, start, x|
+            _mm512_castps512_ps256(_mm512_maskz_loadu_ps(self.0 as __mmask16, start)),
+            _mm512_mask_storeu_ps(start, self.0 as __mmask16, _mm512_castps256_ps512(x));
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_mul_ps
+        Four f32 __m128 Four 4 |self, start, x| _mm_loadu_ps(start), _mm_storeu_ps(start, x);
+            _mm_set1_ps _mm_fnmadd_ps _mm_mul_ps
+    }
+}
