@@ -93,9 +93,9 @@
 //!
 //! # What is promised, what is not
 //!
-//! The value of every result is the computation in floats, bit for bit; tangents that do not exist are errors or `NaN`;
-//! kinks follow conventions documented on each function. Forward mode costs one pass per chunk of inputs: for a scalar
-//! function of thousands of dense inputs, reverse mode is the tool.
+//! The value of every result is the computation in floats, bit for bit (nalgebra's own matrix products: to rounding);
+//! tangents that do not exist are errors or `NaN`; kinks follow conventions documented on each function. Forward mode
+//! costs one pass per chunk of inputs: for a scalar function of thousands of dense inputs, reverse mode is the tool.
 
 #[cfg(any(feature = "argmin", feature = "levenberg-marquardt"))]
 pub mod adapters;

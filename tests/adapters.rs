@@ -90,3 +90,30 @@ fn argmin_solvers_find_the_minimum() {
         .unwrap();
     at_the_minimum(result.state().get_param().unwrap().as_slice());
 }
+
+/// As many residuals and parameters as it is given: r_i = x_{i mod n}² - 1, or constants.
+struct Shape(usize);
+
+impl VectorFn for Shape {
+    fn eval<S: Real<Base = f64> + Lapack>(&self, x: &[S]) -> Vec<S> {
+        (0..self.0).map(|i| if x.is_empty() { S::one() } else { x[i % x.len()].powi(2) - S::one() }).collect()
+    }
+}
+
+#[test]
+fn problems_of_odd_shapes_end_with_a_reason() {
+    for (m, n, solved) in
+        [(0, 0, false), (3, 0, false), (0, 2, false), (1, 3, true), (2, 2, true), (20, 9, true)]
+    {
+        let problem = LeastSquares::new(Shape(m), vec![0.5; n]);
+        assert_eq!(problem.jacobian().unwrap().shape(), (m, n));
+        let (end, report) = LevenbergMarquardt::new().minimize(problem);
+        assert_eq!(report.termination.was_successful(), solved, "{m} x {n}: {report:?}");
+        if solved {
+            assert!(end.solution().iter().take(m).all(|x| (x - 1.0).abs() < 1e-8));
+        }
+        let problem = Argmin::new(Shape(m));
+        assert_eq!(problem.apply(&vec![0.5; n]).unwrap().len(), m);
+        assert_eq!(problem.jacobian(&vec![0.5; n]).unwrap().len(), m, "rows, also of no columns");
+    }
+}
