@@ -124,7 +124,7 @@ pub use dualpack_linalg::{
     Balance, BalanceJob, Balanced, BaseOf, Cholesky, Diag, Equations, Error, Expm, Exponential, Factored,
     Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Interleaved, LU, Lapack, Objective, Parts, Potrf, Potri,
     Potrs, Scalar, ScalarFn, Side, Syrk, TangentBatch, Trans, Trmm, Trsm, Trtrs, Uplo, VectorFn, Workspace,
-    argmin, balance, expm, fixed_point, implicit, implicit_with,
+    argmin, balance, expm, fixed_point, implicit, implicit_with, solve,
 };
 
 /// The examples of the README are tests too.

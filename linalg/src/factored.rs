@@ -16,12 +16,13 @@ use crate::error::Error;
 use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::kernel::product::{Triangles, solve_lanes, symmetric_times_values, times_values};
+use crate::kernel::{self, same};
 use crate::lanes::{
     Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, real, scatter_lanes, scatter_primal,
 };
 use crate::lapack::Lapack;
-use crate::routine::{Gemm, Potrs, getrf_tangents, interchanges, lu_solve, native, potrf_tangents};
-use crate::scalar::{Scalar, TangentBatch};
+use crate::routine::{Gemm, Getrs, Potrs, getrf_tangents, interchanges, lu_solve, native, potrf_tangents};
+use crate::scalar::{BaseOf, Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 
 /// A factorization of a matrix of floats.
@@ -36,6 +37,8 @@ pub enum Factorization<'a, F: Scalar> {
         ipiv: &'a [i32],
         /// The first pivot that is exactly zero, 1-based.
         zero: Option<usize>,
+        /// Whether a tiny system is solved without a call of LAPACK.
+        front: bool,
     },
     /// `A = L Lᴴ` of a Hermitian matrix, of which the lower triangle is given.
     Cholesky {
@@ -122,6 +125,7 @@ native!(Factored {
         contents: Contents,
     ) -> Result<(), Error> {
         match (by, contents) {
+            (Factorization::Lu { lu, ipiv, front: true, .. }, Contents::Values) => Self::front_getrs(lu, ipiv, b),
             (Factorization::Lu { lu, ipiv, .. }, Contents::Values) => ffi::getrs(Trans::NoTrans, lu, ipiv, b),
             (Factorization::Lu { lu, ipiv, .. }, Contents::Tangents) => lu_solve(lu, ipiv, b),
             (Factorization::Cholesky { l }, Contents::Values) => Self::front_potrs(l, b),
@@ -331,6 +335,12 @@ fn interleaved<D: TangentBatch>(
     contents: Contents,
 ) -> Result<bool, Error> {
     let Some(entries) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
+    if let (Factorization::Lu { lu, ipiv, front: true, .. }, Contents::Values) = (by, contents)
+        && let Some((lu, right)) = same::<_, BaseOf<D>>(lu).zip(D::interleaved(b.as_view_mut()))
+        && kernel::lu::solve(lu, ipiv, entries, right)
+    {
+        return Ok(true);
+    }
     let ((n, r), lanes) = (b.shape(), D::TANGENTS);
     let planes = if n > LIMIT { n * r * lanes } else { 0 };
     // The primal of a first-order number is a float, which has no use for the matrix beside its factors.

@@ -108,7 +108,7 @@ pub use functions::{ScalarFn, VectorFn};
 pub use implicit::{Equations, Objective, argmin, fixed_point, implicit, implicit_with};
 pub use kernel::{Interleaved, InterleavedRef};
 pub use lapack::Lapack;
-pub use lu::LU;
+pub use lu::{LU, solve};
 pub use routine::{
     Balance, Gebak, Gebal, Gemm, Gesv, Getrf, Getri, Getrs, Parts, Potrf, Potri, Potrs, Syrk, Trmm, Trsm,
     Trtrs,

@@ -31,6 +31,8 @@ const DIRECTIONS: usize = 16;
 /// each lane and right-hand side. The factors themselves ([`l`](LU::l), [`u`](LU::u), [`unpack`](LU::unpack)) get their
 /// tangents, O(n³) for each lane, when they are asked for.
 ///
+/// A tiny real matrix is factored without a call of LAPACK: its values are those of LAPACK up to rounding.
+///
 /// A singular matrix has a decomposition and a determinant, with the derivatives of the latter; what divides by the
 /// zero pivot is an error.
 ///
@@ -74,10 +76,10 @@ where
         let (rows, cols) = a.shape_generic();
         let mut ipiv = OVector::<i32, DimMinimum<R, C>>::zeros_generic(rows.min(cols), nalgebra::Const::<1>);
         let (lu, factored) = if same::<T, T::Native>(view(&a)).is_some() {
-            (None, T::getrf(view_mut(&mut a), ipiv.as_mut_slice()))
+            (None, T::front_getrf(view_mut(&mut a), ipiv.as_mut_slice()))
         } else {
             let mut lu = a.map(T::native);
-            let factored = T::Native::getrf(view_mut(&mut lu), ipiv.as_mut_slice());
+            let factored = T::Native::front_getrf(view_mut(&mut lu), ipiv.as_mut_slice());
             (Some(lu), factored)
         };
         let zero = match factored {
@@ -97,7 +99,7 @@ where
     }
 
     fn factorization(&self) -> Factorization<'_, T::Native> {
-        Factorization::Lu { lu: self.values(), ipiv: self.ipiv.as_slice(), zero: self.zero }
+        Factorization::Lu { lu: self.values(), ipiv: self.ipiv.as_slice(), zero: self.zero, front: true }
     }
 
     /// `L` and `U` in one, with their tangents.
@@ -332,6 +334,40 @@ where
         let ln = T::ln_determinant_tangents(self.factorization(), view(&self.a));
         ln.unwrap_or_else(|_| T::all_nan())
     }
+}
+
+/// `A⁻¹ b`, for any number of columns: what `LU::new(a)?.solve(b)` computes, for a matrix that is solved with once.
+///
+/// One factorization, of the values, and O(n²) for each lane and column; tiny systems are solved in one piece.
+///
+/// # Errors
+/// [`Error::Shape`] unless `a` is square, [`Error::NonFinite`] for NaN or infinity in `a` or `b`, [`Error::Singular`] for
+/// a pivot that is exactly zero.
+///
+/// ```
+/// use dualpack_core::Dual64;
+/// use dualpack_linalg::solve;
+/// use nalgebra::{Matrix2, Vector2};
+/// // x = A⁻¹ b for A = [2 + t, 1; 1, 1], at t = 0: dx = −A⁻¹ dA x.
+/// let c = |x: f64| Dual64::<1>::constant(x);
+/// let a = Matrix2::new(Dual64::variable(2.0, 0), c(1.0), c(1.0), c(1.0));
+/// let x = solve(&a, &Vector2::new(c(4.0), c(3.0)))?;
+/// assert_eq!((x[0].value, x[0].eps), (1.0, [-1.0]));
+/// assert_eq!((x[1].value, x[1].eps), (2.0, [1.0]));
+/// # Ok::<(), dualpack_linalg::Error>(())
+/// ```
+pub fn solve<T: Lapack, D: Dim, R: Dim, C: Dim, S>(
+    a: &OMatrix<T, D, D>,
+    b: &Matrix<T, R, C, S>,
+) -> Result<OMatrix<T, R, C>, Error>
+where
+    S: Storage<T, R, C>,
+    ShapeConstraint: SameNumberOfRows<R, D>,
+    DefaultAllocator: Allocator<D, D> + Allocator<R, C>,
+{
+    let mut x = b.clone_owned();
+    T::front_gesv(view(a), view_mut(&mut x))?;
+    Ok(x)
 }
 
 /// The lower trapezoid, with ones on the diagonal.

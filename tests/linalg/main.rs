@@ -21,6 +21,7 @@ mod getrs;
 mod level3;
 mod lu;
 mod lu_tangents;
+mod lu_tiny;
 #[cfg(feature = "num-dual")]
 mod num_dual;
 mod potrf;

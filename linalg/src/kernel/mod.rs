@@ -4,6 +4,7 @@
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
 //!   [`recurrence`] and [`rows`]: the tiles of both, [`simd`]: what they are made of;
+//! - [`lu`]: tiny systems by LU, values and lanes;
 //! - [`product`]: lanes of a matrix times values;
 //! - [`tangents`]: products and triangular solves on interleaved lanes;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
@@ -17,6 +18,7 @@ use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 pub(crate) mod blocked;
 pub(crate) mod cholesky;
 pub(crate) mod level3;
+pub(crate) mod lu;
 pub(crate) mod product;
 mod recurrence;
 mod rows;
@@ -43,6 +45,7 @@ pub struct Interleaved<'a, F> {
 }
 
 /// The same, of a matrix that is only read.
+#[derive(Clone, Copy)]
 pub struct InterleavedRef<'a, F> {
     entries: Entries<F>,
     lanes: usize,

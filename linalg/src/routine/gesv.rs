@@ -11,9 +11,11 @@
 //! values alone are factored, at every order; see [`Factored`](crate::Factored).
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_complex::Complex;
 
 use crate::error::Error;
 use crate::factored::{Contents, Factorization};
+use crate::kernel;
 use crate::lapack::Lapack;
 use crate::routine::{Getrf, native};
 use crate::scalar::{Scalar, TangentBatch};
@@ -42,10 +44,16 @@ pub trait Gesv: Scalar {
     /// # Ok::<(), dualpack_linalg::Error>(())
     /// ```
     fn gesv(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error>;
+
+    /// The solution for fronts; see [`front_getrf`](crate::Getrf::front_getrf).
+    #[doc(hidden)]
+    fn front_gesv(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        Self::gesv(a, b)
+    }
 }
 
-/// Factors the values and solves.
-fn solve<T: Lapack>(a: DMatrixView<'_, T>, b: DMatrixViewMut<'_, T>) -> Result<(), Error> {
+/// Factors the values and solves; `front` says whether as fronts do.
+fn solve<T: Lapack>(a: DMatrixView<'_, T>, b: DMatrixViewMut<'_, T>, front: bool) -> Result<(), Error> {
     let n = square("gesv", a.shape())?;
     rows_of("gesv", n, b.shape())?;
     with_scratch::<i32, _>(n, |ipiv| {
@@ -53,21 +61,48 @@ fn solve<T: Lapack>(a: DMatrixView<'_, T>, b: DMatrixViewMut<'_, T>) -> Result<(
             for (j, column) in values.chunks_exact_mut(n.max(1)).enumerate() {
                 column.iter_mut().zip(a.column(j).as_slice()).for_each(|(x, a)| *x = a.native());
             }
-            T::Native::getrf(DMatrixViewMut::from_slice(values, n, n), ipiv)?;
-            let by = Factorization::Lu { lu: DMatrixView::from_slice(values, n, n), ipiv, zero: None };
-            T::solve_factored(by, a, b, Contents::Values)
+            let lu = DMatrixViewMut::from_slice(values, n, n);
+            if front {
+                T::Native::front_getrf(lu, ipiv)?
+            } else {
+                T::Native::getrf(lu, ipiv)?
+            }
+            let lu = DMatrixView::from_slice(values, n, n);
+            T::solve_factored(Factorization::Lu { lu, ipiv, zero: None, front }, a, b, Contents::Values)
         })
     })
 }
 
-native!(Gesv {
+native!(@each Gesv {
     fn gesv(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        solve(a, b)
+        solve(a, b, false)
     }
-});
+} Complex<f32>, Complex<f64>);
+
+native!(@each Gesv {
+    fn gesv(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        solve(a, b, false)
+    }
+
+    fn front_gesv(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        if kernel::lu::system(kernel::floats(a), kernel::floats_mut(b.as_view_mut())) {
+            return Ok(());
+        }
+        solve(a, b, true)
+    }
+} f32, f64);
 
 impl<D: TangentBatch> Gesv for D {
     fn gesv(a: DMatrixView<'_, Self>, b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
-        solve(a, b)
+        solve(a, b, false)
+    }
+
+    fn front_gesv(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        if let Some((a, b)) = D::interleaved_ref(a).zip(D::interleaved(b.as_view_mut()))
+            && kernel::lu::system(a, b)
+        {
+            return Ok(());
+        }
+        solve(a, b, true)
     }
 }

@@ -20,9 +20,9 @@
 use std::ops::Range;
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_complex::Complex;
 
 use crate::error::Error;
-use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{
     Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
@@ -31,6 +31,7 @@ use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
+use crate::{ffi, kernel};
 
 /// Up to this many columns are worked on one by one.
 const NARROW: usize = 8;
@@ -61,13 +62,30 @@ pub trait Getrf: Scalar {
     /// # Ok::<(), dualpack_linalg::Error>(())
     /// ```
     fn getrf(a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error>;
+
+    /// The factorization for fronts: as [`getrf`](Getrf::getrf), but a tiny real matrix is factored without a call of
+    /// LAPACK, with values and pivots equal up to rounding.
+    #[doc(hidden)]
+    fn front_getrf(a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
+        Self::getrf(a, ipiv)
+    }
 }
 
-native!(Getrf {
+native!(@each Getrf {
     fn getrf(a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
         ffi::getrf(a, ipiv)
     }
-});
+} Complex<f32>, Complex<f64>);
+
+native!(@each Getrf {
+    fn getrf(a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
+        ffi::getrf(a, ipiv)
+    }
+
+    fn front_getrf(mut a: DMatrixViewMut<'_, Self>, ipiv: &mut [i32]) -> Result<(), Error> {
+        if kernel::lu::factor(a.as_view_mut(), ipiv) { Ok(()) } else { ffi::getrf(a, ipiv) }
+    }
+} f32, f64);
 
 /// The interchanges of rows, 0-based, in the order in which they were made.
 pub(crate) fn interchanges(ipiv: &[i32]) -> impl DoubleEndedIterator<Item = (usize, usize)> + '_ {

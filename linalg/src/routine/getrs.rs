@@ -9,9 +9,9 @@
 //! ```
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
+use num_complex::Complex;
 
 use crate::error::Error;
-use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{
     Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
@@ -22,6 +22,7 @@ use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::{columns_apart, rows_of, square};
+use crate::{ffi, kernel};
 
 /// Solve with an LU factorization.
 pub trait Getrs: Scalar {
@@ -37,9 +38,15 @@ pub trait Getrs: Scalar {
         ipiv: &[i32],
         b: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error>;
+
+    /// The solve with `A` for fronts; see [`front_getrf`](crate::Getrf::front_getrf).
+    #[doc(hidden)]
+    fn front_getrs(a: DMatrixView<'_, Self>, ipiv: &[i32], b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+        Self::getrs(Trans::NoTrans, a, ipiv, b)
+    }
 }
 
-native!(Getrs {
+native!(@each Getrs {
     fn getrs(
         trans: Trans,
         a: DMatrixView<'_, Self>,
@@ -48,7 +55,29 @@ native!(Getrs {
     ) -> Result<(), Error> {
         ffi::getrs(trans, a, ipiv, b)
     }
-});
+} Complex<f32>, Complex<f64>);
+
+native!(@each Getrs {
+    fn getrs(
+        trans: Trans,
+        a: DMatrixView<'_, Self>,
+        ipiv: &[i32],
+        b: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        ffi::getrs(trans, a, ipiv, b)
+    }
+
+    fn front_getrs(
+        a: DMatrixView<'_, Self>,
+        ipiv: &[i32],
+        mut b: DMatrixViewMut<'_, Self>,
+    ) -> Result<(), Error> {
+        if kernel::lu::solve(a, ipiv, kernel::floats(a), kernel::floats_mut(b.as_view_mut())) {
+            return Ok(());
+        }
+        ffi::getrs(Trans::NoTrans, a, ipiv, b)
+    }
+} f32, f64);
 
 /// Solves for right-hand sides that may hold anything, such as the tangents of all lanes.
 pub(crate) fn solve<P: Lapack>(
