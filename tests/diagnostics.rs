@@ -170,7 +170,7 @@ fn a_tracer_through_lapack() {
     says(
         "tracer",
         "fn f<S: Real + dualpack::Lapack>(x: &[S]) -> S { x[0] } jacobian_pattern(f, &vec![1.0]);",
-        &["is not a scalar with LAPACK routines", "given by hand, `Pattern::new`"],
+        &["is not a scalar with LAPACK routines", "is found by `SparseJacobian::probe`"],
     );
 }
 

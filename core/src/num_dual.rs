@@ -1,6 +1,6 @@
 //! Interoperability with num-dual: its trait for our numbers, ours for its numbers, conversions both ways.
 //!
-//! Code generic over `D: num_dual::DualNum` runs on our numbers unchanged; num-dual's `Dual`, `HyperDual` and
+//! Code generic over `D: num_dual::DualNum` runs on our numbers and tracers unchanged; num-dual's `Dual`, `HyperDual` and
 //! `DualSVec` are [`Real`], evaluate every function through our tables, and get the LAPACK rules. `DualDVec` is not
 //! `Copy` and stays outside: any number of directions goes through chunks of lanes instead.
 
@@ -8,10 +8,10 @@ use nalgebra::SVector;
 use num_dual::{Derivative, DualNum, DualNumFloat, DualStruct, Mappable};
 
 use crate::kinks::{kinks, kinks2, remainders};
-use crate::ops::numbers;
+use crate::ops::numbers_and_tracer;
 use crate::rules::{Elementary, Lifted, binary, elementary, parametric};
 use crate::special::{special, special_orders};
-use crate::{Dual, Dual2, HyperDual, Real};
+use crate::{Dual, Dual2, HyperDual, Real, Tracer};
 
 macro_rules! methods_by_ref {
     ($($name:ident)*) => { $( #[inline] fn $name(&self) -> Self { Self::$name(*self) } )* };
@@ -93,7 +93,7 @@ macro_rules! dual_num {
     };
 }
 
-numbers!(dual_num);
+numbers_and_tracer!(dual_num);
 
 impl<T: Real> From<num_dual::Dual<T>> for Dual<T, 1> {
     #[inline]

@@ -34,7 +34,7 @@ macro_rules! lapack {
             label = "expected f32, f64, Complex of them, or a dual number over them",
             note = "in generic code write the bound `T: Lapack` instead of `T: Real` or `T: ComplexField`",
             note = "num-dual's Dual, DualSVec and HyperDual need the feature `num-dual`; its DualDVec is not Copy and has no rules",
-            note = "a `Tracer` has none: the structure of a function that calls LAPACK is given by hand, `Pattern::new`"
+            note = "a `Tracer` has none: the structure of a function that calls LAPACK is found by `SparseJacobian::probe`"
         )]
         pub trait Lapack: Scalar $(+ $routine)* {}
 

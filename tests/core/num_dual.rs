@@ -1,6 +1,6 @@
 //! num-dual beside dualpack: its generic code on our numbers, its numbers in our code, conversions.
 
-use dualpack_core::{Dual, Dual2, HyperDual, Real, assert_dual_eq};
+use dualpack_core::{Dual, Dual2, HyperDual, Pattern, Real, SparseJacobian, assert_dual_eq, jacobian};
 use num_dual::{BesselDual, DualNum, DualStruct};
 
 /// A function as users of num-dual write it.
@@ -209,4 +209,32 @@ fn generic_code_is_right_where_num_dual_is_not() {
     let [a, b, c, d] = f(Dual::<f64>::variable(0.0, 0));
     assert_eq!((a.value, a.eps, b.eps, c.eps, d.eps), (0.0, [0.0], [0.0], [1.0], [1.0]));
     assert_eq!(DualNum::tanh(&Dual::<f64>::variable(1000.0, 0)).value, 1.0);
+}
+
+#[test]
+fn functions_written_for_num_dual_can_be_traced() {
+    // Neighbours in a row, in num-dual's words.
+    fn row<D: DualNum<Primitive = f64> + Copy>(y: &mut [D], x: &[D]) {
+        for i in 1..x.len() {
+            y[i] = model(x[i]) * x[i - 1].powi(2) - x[i].atan2(x[i - 1]).powd(x[i])
+                + x[i].mul_add(x[i - 1], x[i]);
+        }
+    }
+    let x: Vec<f64> = (0..9).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
+    let mut sparse = SparseJacobian::<f64>::trace(row, &x, 9);
+    let want = (1..9).flat_map(|i| [(i, i - 1), (i, i)]);
+    assert_eq!(*sparse.pattern(), Pattern::new(9, 9, want));
+    let (mut y, mut entries) = (vec![0.0; 9], vec![0.0; 16]);
+    sparse.evaluate(row, &x, &mut y, &mut entries);
+    let dense = jacobian(
+        |x: &[_]| {
+            let mut y = vec![Dual::constant(0.0); 9];
+            row(&mut y, x);
+            y
+        },
+        &x,
+    );
+    assert_eq!(dense.0, y);
+    assert!(sparse.pattern().entries().zip(&entries).all(|(at, &e)| dense.1[at] == e));
+    assert!(sparse.covers(row, &x));
 }

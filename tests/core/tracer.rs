@@ -199,3 +199,41 @@ fn a_structure_that_misses_an_entry_is_noticed() {
     let mut single = SparseJacobian::<f32>::trace(upwind, &[1.0, 2.0, 3.0, 4.0], 4);
     assert!(single.covers(upwind, &[4.0, 2.0, 3.0, 1.0]) && !single.covers(upwind, &[1.0, 2.0, -3.0, 1.0]));
 }
+
+/// A `NaN` in a lane must reach all that depends on it, through every function: what a probe sees is what a tracer sees.
+#[test]
+fn a_probe_finds_what_a_tracer_finds() {
+    type D = Dual<f64, 2>;
+    let pattern = |f: &dyn Fn(&[D]) -> D, x: &[f64]| {
+        SparseJacobian::<f64, 2>::probe(|y, x| y[0] = f(x), x, 1).pattern().clone()
+    };
+    registry::unary::<D>(|name, samples, f| {
+        for &x in samples.iter().chain(&ODD[..8]) {
+            assert_eq!(pattern(&|x| f(x[0]), &[x]).nnz(), 1, "{name} at {x}");
+        }
+    });
+    registry::binary::<D>(|name, samples, f| {
+        let inputs = if ["max", "min", "copysign"].contains(&name) { 1 } else { 2 };
+        for &(a, b) in samples {
+            assert_eq!(pattern(&|x| f(x[0], x[1]), &[a, b]).nnz(), inputs, "{name} at {a}, {b}");
+        }
+    });
+    assert_eq!(pattern(&|x| x[0] * 0.0 + 0.0 * x[2], &[1.0, 2.0, 0.0]).nnz(), 2);
+    assert_eq!(pattern(&|x| x.iter().product(), &[0.0; 5]).nnz(), 5);
+    assert_eq!(pattern(&|_| D::constant(1.0), &[0.0; 5]).nnz(), 0);
+    assert_eq!(SparseJacobian::<f64>::probe(|_, _| (), &[], 3).pattern(), &Pattern::new(3, 0, []));
+
+    // Every width, every length; nested numbers.
+    fn widths<const N: usize>(n: usize) {
+        let x: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64).sin()).collect();
+        let traced = SparseJacobian::<f64, N>::trace(upwind, &x, n);
+        assert_eq!(SparseJacobian::<f64, N>::probe(upwind, &x, n).pattern(), traced.pattern());
+        let nested: Vec<Dual<f64>> = x.iter().map(|&x| Dual::constant(x)).collect();
+        assert_eq!(SparseJacobian::<Dual<f64>, N>::probe(upwind, &nested, n).pattern(), traced.pattern());
+    }
+    for n in [2, 7, 8, 9, 17] {
+        widths::<1>(n);
+        widths::<3>(n);
+        widths::<8>(n);
+    }
+}

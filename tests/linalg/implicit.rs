@@ -2,8 +2,9 @@
 
 use dualpack::nalgebra::{DMatrix, DVector, dmatrix};
 use dualpack::{
-    Cholesky, Dual, Dual2, Dual64, Equations, Error, HyperDual, Lapack, Objective, Real, ScalarFn, VectorFn,
-    argmin, fixed_point, gradient, implicit, implicit_with, nth_derivative,
+    Cholesky, Dual, Dual2, Dual64, Equations, Error, HyperDual, LU, Lapack, Objective, Pattern, Real,
+    ScalarFn, SparseJacobian, VectorFn, argmin, expm, fixed_point, gradient, implicit, implicit_with,
+    jacobian, nth_derivative,
 };
 
 /// Kepler: E - e sin E = M.
@@ -306,4 +307,44 @@ fn one_definition_serves_value_gradient_and_hessian() {
     assert!((j - dmatrix![-0.25, 0.0; 0.0, -0.0625]).norm() < 1e-15);
     let (_, dy) = Inverse.jvp(&[2.0, 4.0], &[1.0, 0.0]);
     assert!((dy[0] + 0.25).abs() < 1e-15 && dy[1] == 0.0);
+}
+
+/// Blocks of three unknowns through each of the factorizations: a tracer cannot see through LAPACK, a probe can.
+#[test]
+fn a_probe_sees_through_lapack() {
+    fn blocks<S: Real<Base = f64> + Lapack>(y: &mut [S], x: &[S]) {
+        for (k, (y, x)) in y.chunks_exact_mut(3).zip(x.chunks_exact(3)).enumerate() {
+            let a = DMatrix::from_fn(3, 3, |i, j| {
+                let far = S::from_base(if i == j { 3.0 } else { 0.1 });
+                x[(i + j) % 3] * x[(i * j) % 3] + far
+            });
+            let b = DVector::from_column_slice(x);
+            let solved = match k % 3 {
+                0 => Cholesky::new(&a * a.transpose()).unwrap().solve(&b).unwrap(),
+                1 => LU::new(a).unwrap().solve(&b).unwrap(),
+                _ => expm(&a).unwrap() * b,
+            };
+            y.copy_from_slice(solved.as_slice());
+        }
+    }
+    let n = 27;
+    let x: Vec<f64> = (0..n).map(|i| 0.2 * (i as f64).sin()).collect();
+    let mut sparse = SparseJacobian::<f64>::probe(blocks, &x, n);
+    let want = (0..n).flat_map(|i| (0..3).map(move |j| (i, i / 3 * 3 + j)));
+    assert_eq!(*sparse.pattern(), Pattern::new(n, n, want));
+    assert_eq!(sparse.passes(), 1);
+    assert!(sparse.covers(blocks, &x));
+    let (mut y, mut entries) = (vec![0.0; n], vec![0.0; 3 * n]);
+    sparse.evaluate(blocks, &x, &mut y, &mut entries);
+    let dense = jacobian(
+        |x: &[_]| {
+            let mut y = vec![Dual64::constant(0.0); n];
+            blocks(&mut y, x);
+            y
+        },
+        &x,
+    );
+    for (at, e) in sparse.pattern().entries().zip(entries) {
+        assert!((e - dense.1[at]).abs() < 1e-14, "{at:?}");
+    }
 }

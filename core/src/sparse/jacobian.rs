@@ -9,7 +9,7 @@ use super::tracer::{Tracer, patterns_inplace};
 use crate::drive::certain;
 use crate::drive::point::{LANES, expect_len};
 use crate::drive::progress::{Stopped, carry_on, finished};
-use crate::seed::{chunk, fill};
+use crate::seed::{chunk, fill, unseed};
 use crate::{Dual, Real};
 
 /// The sparse Jacobian of a function `f(y, x)` that writes its values into a slice, with `N` lanes a pass.
@@ -50,6 +50,43 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
     /// Finds the structure by running `f` once, at `x`, on [`Tracer`]s; `m` is the number of values.
     pub fn trace(f: impl FnOnce(&mut [Tracer<T>], &[Tracer<T>]), x: &[T], m: usize) -> Self {
         Self::new(patterns_inplace(f, x, m, false).0)
+    }
+
+    /// Finds the structure by running `f` with `NaN` in one lane for each input in turn, ⌈n/N⌉ passes: what becomes `NaN`
+    /// depends on it.
+    ///
+    /// For functions that do not run on [`Tracer`]s, because they call LAPACK or are written for dual numbers alone. It
+    /// sees what the tracer sees, except that `max`, `min`, `clamp` and `select` count the operand that is chosen only;
+    /// and a factorization mixes all that goes into it.
+    ///
+    /// ```
+    /// use dualpack_core::{Dual, SparseJacobian};
+    /// let f = |y: &mut [Dual<f64, 8>], x: &[Dual<f64, 8>]| {
+    ///     y[0] = x[0] * x[2];
+    ///     y[1] = x[1].exp();
+    /// };
+    /// let jacobian = SparseJacobian::probe(f, &[1.0, 2.0, 0.0], 2);
+    /// assert_eq!(jacobian.pattern().entries().collect::<Vec<_>>(), [(0, 0), (1, 1), (0, 2)]);
+    /// ```
+    pub fn probe(mut f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]), x: &[T], m: usize) -> Self {
+        const { assert!(N > 0, "a pass needs at least one lane") };
+        let (zero, n) = (T::zero(), x.len());
+        let mut seeded = vec![Dual::constant(zero); n];
+        let mut values = vec![Dual::constant(zero); m];
+        let mut entries = Vec::new();
+        fill(x, &mut seeded);
+        for start in (0..n).step_by(N) {
+            let inputs = chunk(start, N, n);
+            seeded[inputs.clone()].iter_mut().enumerate().for_each(|(lane, s)| s.eps[lane] = zero / zero);
+            values.fill(Dual::constant(zero));
+            f(&mut values, &seeded);
+            unseed(&mut seeded, inputs.clone());
+            for (i, y) in values.iter().enumerate() {
+                let touched = inputs.clone().zip(&y.eps).filter(|(_, t)| !t.same(zero));
+                entries.extend(touched.map(|(j, _)| (i, j)));
+            }
+        }
+        Self::new(Pattern::new(m, n, entries))
     }
 
     /// For a Jacobian of known structure.

@@ -21,8 +21,8 @@ use crate::{Lift, Real};
 /// point without zeros and symmetries, and ask [`SparseJacobian::covers`](crate::SparseJacobian::covers) at others. Or
 /// write the choice as [`SimdValue::select`](nalgebra::SimdValue::select), which evaluates both branches.
 ///
-/// A function may spread its work over threads. LAPACK knows no tracers: the structure of what calls it is given by
-/// hand, [`Pattern::new`].
+/// A function may spread its work over threads. LAPACK knows no tracers: the structure of what calls it is found by
+/// [`SparseJacobian::probe`](crate::SparseJacobian::probe).
 ///
 /// ```
 /// use dualpack_core::{Tracer, jacobian_pattern};
