@@ -9,7 +9,7 @@
 //! | f: ℝⁿ → ℝ | gradient, Hessian | [`gradient`], [`hessian`]; in a loop [`Gradient`], [`Hessian`] |
 //! | f: ℝⁿ → ℝᵐ | Jacobian | [`jacobian`]; in a loop [`Jacobian`]; for several blocks of parameters [`jacobian_blocks`] |
 //! | a direction | J v, H v, vᵀ H v | [`jvp`], [`hvp`], [`vhv`] |
-//! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`SparseJacobian`], [`SeparableHessian`], [`SparseHessian`]; only the structure: [`jacobian_pattern`] |
+//! | thousands of inputs, few of them per output | sparse Jacobian, Hessian | [`SparseJacobian`], [`SeparableHessian`], [`SparseHessian`]; only the structure: [`jacobian_pattern`]; whether it holds elsewhere: [`SparseJacobian::covers`] |
 //! | a linear solve, a factorization, a matrix exponential inside f | its derivative | [`Cholesky`], [`LU`], [`expm`], or [`Lapack`]'s routines |
 //! | a root, fixed point or minimum found by a solver | its derivative in the parameters | [`implicit`], [`fixed_point`], [`argmin`](fn@argmin) |
 //! | rotations, rigid motions | derivatives along the manifold | [`seed_so3`], [`seed_se3`], [`exp_so3`], [`log_so3`] |

@@ -183,3 +183,12 @@ fn a_closure_where_every_scalar_is_needed() {
         &["does not implement `Equations`", "with closures there is `implicit_with`"],
     );
 }
+
+#[test]
+fn too_many_static_columns() {
+    says(
+        "columns",
+        "gradient(|x| x[(0, 0)], &dualpack_core::nalgebra::SMatrix::<f64, 3, 40>::zeros());",
+        &["are not supported by the drivers", "columns must be `Dyn` or at most 32"],
+    );
+}

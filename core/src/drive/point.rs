@@ -177,6 +177,11 @@ where
 /// What the dimensions of a nalgebra matrix say about it as a list of numbers.
 ///
 /// Columns are dynamic or at most 32.
+#[diagnostic::on_unimplemented(
+    message = "matrices of the dimensions `{Self}` are not supported by the drivers",
+    label = "columns must be `Dyn` or at most 32",
+    note = "wider: use a dynamic matrix, or the transpose; generic code: add the bound `(Const<R>, Const<C>): Shape`"
+)]
 pub trait Shape {
     /// The number of entries, where it is known: columns only, as products of dimensions are not types.
     type Flat: Dim;
