@@ -325,7 +325,7 @@ fn cholesky_solve<P: Lapack>(l: DMatrixView<'_, P>, mut b: DMatrixViewMut<'_, P>
 }
 
 /// Up to this order the lanes are solved for side by side, beyond it in planes.
-const LIMIT: usize = 64;
+const LIMIT: usize = 128;
 
 /// The solution where the lanes of an entry lie side by side: those of `A`, used once, are read where they are.
 fn interleaved<D: TangentBatch>(

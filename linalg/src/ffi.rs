@@ -158,8 +158,13 @@ fn finite<T: Native>(routine: &'static str, a: &DMatrixView<'_, T>, read: Read) 
             Read::Strict(Uplo::Upper) => (0, j.min(m)),
         };
         let column = a.column(j);
-        if let Some(i) = (from..to).find(|&i| !column[i].value_is_finite()) {
-            return Err(Error::NonFinite { routine, row: i + 1, col: j + 1 });
+        let read = &column.as_slice()[from..to];
+        // All of them before the first one, several at a time.
+        if read.iter().fold(true, |finite, x| finite & x.value_is_finite()) {
+            continue;
+        }
+        if let Some(i) = read.iter().position(|x| !x.value_is_finite()) {
+            return Err(Error::NonFinite { routine, row: from + i + 1, col: j + 1 });
         }
     }
     Ok(())

@@ -115,7 +115,7 @@ fn first<const N: usize>(sizes: &[usize]) {
 
 #[test]
 fn numbers_of_lanes() {
-    first::<1>(&[25, 65, 66]);
+    first::<1>(&[25, 65, 66, 129]);
     first::<2>(&[24, 26]);
     first::<3>(&[1, 25, 40]);
     first::<4>(&[26, 70]);
@@ -123,7 +123,7 @@ fn numbers_of_lanes() {
     first::<7>(&[25]);
     first::<8>(&[23, 24, 25, 26, 40, 66]);
     first::<15>(&[25]);
-    first::<16>(&[25, 65]);
+    first::<16>(&[25, 65, 130]);
     first::<17>(&[26, 33]);
 }
 

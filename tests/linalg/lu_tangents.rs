@@ -121,15 +121,15 @@ fn first<const N: usize>(sizes: &[usize]) {
 
 #[test]
 fn numbers_of_lanes() {
-    first::<1>(&[0, 1, 2, 5, 13, 65, 66]);
-    first::<2>(&[3, 12, 14]);
+    first::<1>(&[0, 1, 2, 5, 13, 65, 66, 129]);
+    first::<2>(&[3, 12, 14, 67]);
     first::<3>(&[4, 9]);
     first::<4>(&[1, 6, 11, 70]);
     first::<5>(&[7, 12]);
     first::<7>(&[3, 13]);
     first::<8>(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 40, 66]);
     first::<15>(&[5, 12, 13]);
-    first::<16>(&[1, 3, 6, 12, 14, 65]);
+    first::<16>(&[1, 3, 6, 12, 14, 65, 130]);
     first::<17>(&[3, 6, 13]);
 }
 
@@ -288,5 +288,31 @@ fn factors_on_demand() {
         assert_close(&part(&packed, |x| x.value), &part(&factors, |x| x.value), 1e-14, "values");
         assert_close(&part(&packed, |x| x.eps[0]), &part(&factors, |x| x.eps[0]), 1e-12, "tangents");
         assert!((0..r).all(|i| l[(i, i)] == Dual::constant(1.0)));
+    }
+}
+
+/// Every lane is that of a run with it alone, to the bit, whatever the number of lanes.
+#[test]
+fn lanes_alone() {
+    fn check<const N: usize>(n: usize) {
+        let mut random = Random::new(n as u64);
+        let mut number = |x: f64| Dual::<f64, N>::new(x, [(); N].map(|()| random.signed()));
+        let (a, b) = (regular(5, n).map(&mut number), Random::new(6).matrix(n, 2).map(&mut number));
+        let x = LU::new(a.clone()).unwrap().solve(&b).unwrap();
+        for k in 0..N {
+            let single = |m: &DMatrix<Dual<f64, N>>| m.map(|x| Dual::<f64, 1>::new(x.value, [x.eps[k]]));
+            let alone = LU::new(single(&a)).unwrap().solve(&single(&b)).unwrap();
+            assert!(
+                x.iter().zip(&alone).all(|(x, y)| x.eps[k].to_bits() == y.eps[0].to_bits()),
+                "{n}, lane {k}"
+            );
+        }
+    }
+    for n in [3, 13, 14, 15, 16, 17, 40, 66] {
+        check::<2>(n);
+        check::<3>(n);
+        check::<5>(n);
+        check::<16>(n);
+        check::<17>(n);
     }
 }

@@ -7,72 +7,75 @@ use super::level3::{Number, Place};
 use super::{Entries, InterleavedRef, Order, dispatch, same, subtract};
 use crate::scalar::{BaseOf, Scalar};
 
-/// Rows that are worked on at a time.
-const ROWS: usize = 8;
+/// Columns that are worked on at a time.
+const COLUMNS: usize = 4;
 
-/// `W` lanes from `slot` on of `R` rows from `i` on: `Σ_j dA_ij x_j`, with `j` ascending.
+/// `W` lanes from `slot` on of row `i`: `y += Σ_j dA_ij x_j` for the columns from `j` on, ascending.
 ///
 /// # Safety
-/// The rows and lanes end inside the matrix and its entries, which may be read; `x` has an entry for each column.
+/// The columns and lanes end inside the matrix and its entries, which may be read.
 #[inline(always)]
-unsafe fn sums<F: ComplexField + Copy, const W: usize, const R: usize, const FUSED: bool>(
+unsafe fn add_columns<F: Number, const W: usize, const C: usize, const FUSED: bool>(
     a: Entries<F>,
     slot: usize,
-    i: usize,
-    x: &[F],
-) -> [[F; W]; R] {
-    let mut sums = [[F::zero(); W]; R];
-    for (j, &x) in x.iter().enumerate() {
-        for r in 0..R {
-            // SAFETY: by the contract.
-            let lanes: [F; W] = unsafe { a.load(i + r, j, slot) };
-            for k in 0..W {
-                let y = sums[r][k];
-                sums[r][k] = if FUSED { x.mul_add(lanes[k], y) } else { y + x * lanes[k] };
-            }
+    (i, j): (usize, usize),
+    x: &[F; C],
+    y: &mut [F],
+) {
+    let mut sum: [F; W] = std::array::from_fn(|w| y[w]);
+    for c in 0..C {
+        // SAFETY: by the contract.
+        let lanes: [F; W] = unsafe { a.load(i, j + c, slot) };
+        for w in 0..W {
+            sum[w] = if FUSED { x[c].mul_add(lanes[w], sum[w]) } else { sum[w] + x[c] * lanes[w] };
         }
     }
-    sums
+    y[..W].copy_from_slice(&sum);
 }
 
-/// The lanes of `Lanes`, in groups of eight, four and one, for all rows and one column of `x`.
+/// All rows and lanes of a few columns, entry after entry as they lie in memory, in groups of eight, four and one lane.
 ///
 /// # Safety
-/// As for [`sums`]; `out` has `lanes` entries for each row.
+/// As for [`add_columns`], for `lanes` lanes; `y` has as many entries for each row.
 #[inline(always)]
-unsafe fn column<F: ComplexField + Copy, const FUSED: bool>(
+unsafe fn add_all<F: Number, const C: usize, const FUSED: bool>(
     a: Entries<F>,
     lanes: usize,
-    x: &[F],
-    out: &mut [F],
+    j: usize,
+    x: &[F; C],
+    y: &mut [F],
 ) {
-    macro_rules! group {
-        ($W:literal, $k:expr) => {{
-            let mut i = 0;
-            while i < a.rows {
-                if a.rows - i >= ROWS {
-                    // SAFETY: the rows and the group end inside.
-                    let sums = unsafe { sums::<F, $W, ROWS, FUSED>(a, 1 + $k, i, x) };
-                    for r in 0..ROWS {
-                        out[(i + r) * lanes + $k..][..$W].copy_from_slice(&sums[r]);
-                    }
-                    i += ROWS;
-                } else {
-                    // SAFETY: the row and the group end inside.
-                    let [sum] = unsafe { sums::<F, $W, 1, FUSED>(a, 1 + $k, i, x) };
-                    out[i * lanes + $k..][..$W].copy_from_slice(&sum);
-                    i += 1;
+    for (i, y) in y.chunks_exact_mut(lanes).enumerate() {
+        let mut k = 0;
+        while k < lanes {
+            // SAFETY: the groups end at the last lane.
+            unsafe {
+                match lanes - k {
+                    8.. => (add_columns::<F, 8, C, FUSED>(a, 1 + k, (i, j), x, &mut y[k..]), k += 8).1,
+                    4.. => (add_columns::<F, 4, C, FUSED>(a, 1 + k, (i, j), x, &mut y[k..]), k += 4).1,
+                    _ => (add_columns::<F, 1, C, FUSED>(a, 1 + k, (i, j), x, &mut y[k..]), k += 1).1,
                 }
             }
-        }};
-    }
-    let mut k = 0;
-    while k < lanes {
-        match lanes - k {
-            8.. => (group!(8, k), k += 8).1,
-            4.. => (group!(4, k), k += 4).1,
-            _ => (group!(1, k), k += 1).1,
         }
+    }
+}
+
+/// The lanes of `Lanes` times one column of `x`.
+///
+/// # Safety
+/// The matrix may be read and has `lanes` tangents in each entry; `x` has an entry for each column, `out` `lanes` entries
+/// for each row.
+#[inline(always)]
+unsafe fn column<F: Number, const FUSED: bool>(a: Entries<F>, lanes: usize, x: &[F], out: &mut [F]) {
+    out.fill(F::zero());
+    let (groups, rest) = x.as_chunks::<COLUMNS>();
+    for (g, x) in groups.iter().enumerate() {
+        // SAFETY: the columns of this group.
+        unsafe { add_all::<F, COLUMNS, FUSED>(a, lanes, g * COLUMNS, x, out) };
+    }
+    for (j, x) in rest.iter().enumerate() {
+        // SAFETY: one of the last columns.
+        unsafe { add_all::<F, 1, FUSED>(a, lanes, groups.len() * COLUMNS + j, &[*x], out) };
     }
 }
 
@@ -200,44 +203,126 @@ struct Solve<'a, F> {
     x: &'a mut [F],
 }
 
+/// Rows that are worked on at a time.
+const ROWS: usize = 4;
+
+/// The `R` unknowns from row `i` on in `W` lanes from lane `k` on, where those in front of them (of a backward
+/// substitution: behind them) are known.
+///
+/// # Safety
+/// As for [`substitute`]; rows and lanes end inside.
+#[inline(always)]
+unsafe fn unknowns<F: Number, const W: usize, const R: usize, const FUSED: bool>(
+    s: &mut Solve<'_, F>,
+    forward: bool,
+    i: usize,
+    k: usize,
+) {
+    let (lanes, n) = (s.lanes, s.x.len() / s.lanes);
+    let load = |x: &[F], i: usize| -> [F; W] { std::array::from_fn(|w| x[i * lanes + k + w]) };
+    let mut sums: [[F; W]; R] = std::array::from_fn(|r| load(s.x, i + r));
+    let (t, known) = if forward { (s.lower, i) } else { (s.upper, n - i - R) };
+    for step in 0..known {
+        let j = if forward { step } else { n - 1 - step };
+        let x = load(s.x, j);
+        for r in 0..R {
+            // SAFETY: an entry of the triangle.
+            subtract::<F, W, FUSED>(&mut sums[r], unsafe { t.at(i + r, j) }, &x);
+        }
+    }
+    for step in 0..R {
+        let r = if forward { step } else { R - 1 - step };
+        if !(forward && s.unit) {
+            // SAFETY: an entry of the diagonal.
+            let pivot = unsafe { t.at(i + r, i + r) };
+            sums[r] = sums[r].map(|x| x / pivot);
+        }
+        let x = sums[r];
+        for q in if forward { r + 1..R } else { 0..r } {
+            // SAFETY: an entry of the triangle.
+            subtract::<F, W, FUSED>(&mut sums[q], unsafe { t.at(i + q, i + r) }, &x);
+        }
+        s.x[(i + r) * lanes + k..][..W].copy_from_slice(&x);
+    }
+}
+
+/// `W` lanes from lane `k` on, forward and backward.
+///
+/// # Safety
+/// As for [`substitute`]; the lanes end inside.
+#[inline(always)]
+unsafe fn substitute_lanes<F: Number, const W: usize, const FUSED: bool>(s: &mut Solve<'_, F>, k: usize) {
+    let n = s.x.len() / s.lanes;
+    let whole = n - n % ROWS;
+    // SAFETY: the groups of rows end at the last one.
+    unsafe {
+        (0..whole).step_by(ROWS).for_each(|i| unknowns::<F, W, ROWS, FUSED>(s, true, i, k));
+        (whole..n).for_each(|i| unknowns::<F, W, 1, FUSED>(s, true, i, k));
+        (whole..n).rev().for_each(|i| unknowns::<F, W, 1, FUSED>(s, false, i, k));
+        (0..whole).step_by(ROWS).rev().for_each(|i| unknowns::<F, W, ROWS, FUSED>(s, false, i, k));
+    }
+}
+
+/// The same for so few lanes that rows fill the registers better: an unknown is taken out of all other rows at once. Every
+/// lane has the same operations in the same order.
+///
+/// # Safety
+/// As for [`substitute`].
+#[inline(always)]
+unsafe fn substitute_rows<F: Number, const FUSED: bool>(s: &mut Solve<'_, F>) {
+    let (lanes, n) = (s.lanes, s.x.len() / s.lanes);
+    for step in 0..2 * n {
+        let forward = step < n;
+        let (t, j) = if forward { (s.lower, step) } else { (s.upper, 2 * n - 1 - step) };
+        if !(forward && s.unit) {
+            // SAFETY: an entry of the diagonal.
+            let pivot = unsafe { t.at(j, j) };
+            s.x[j * lanes..][..lanes].iter_mut().for_each(|x| *x /= pivot);
+        }
+        let (before, from) = s.x.split_at_mut(j * lanes);
+        let (known, after) = from.split_at_mut(lanes);
+        let (first, others) = if forward { (j + 1, after) } else { (0, before) };
+        let count = others.len() / lanes;
+        if t.down == 1 && lanes == 1 && count > 0 {
+            // SAFETY: `count` entries of column `j` of the triangle, one below the other.
+            let column = unsafe { std::slice::from_raw_parts(t.start.add(first + j * t.right), count) };
+            for (x, &f) in others.iter_mut().zip(column) {
+                let mut y = [*x];
+                subtract::<F, 1, FUSED>(&mut y, f, &[known[0]]);
+                *x = y[0];
+            }
+            continue;
+        }
+        for (r, row) in others.chunks_exact_mut(lanes).enumerate() {
+            // SAFETY: an entry of the triangle.
+            let f = unsafe { t.at(first + r, j) };
+            for (x, &known) in row.iter_mut().zip(&*known) {
+                let mut y = [*x];
+                subtract::<F, 1, FUSED>(&mut y, f, &[known]);
+                *x = y[0];
+            }
+        }
+    }
+}
+
 /// Forward and backward substitution for all lanes of one right-hand side.
 ///
 /// # Safety
 /// The triangles may be read and have as many rows as the right-hand side.
 #[inline(always)]
-unsafe fn substitute<F: Number, const FUSED: bool>(s: Solve<'_, F>) {
-    let Solve { lower, upper, unit, lanes, x } = s;
-    let n = x.len() / lanes;
-    macro_rules! group {
-        ($W:literal, $k:expr) => {{
-            for step in 0..2 * n {
-                let (t, i, known) = if step < n {
-                    (lower, step, 0..step)
-                } else {
-                    (upper, 2 * n - 1 - step, 2 * n - step..n)
-                };
-                let mut sum: [F; $W] = std::array::from_fn(|w| x[i * lanes + $k + w]);
-                for k in known {
-                    // SAFETY: an entry of the lower triangle in the first half, of the upper one in the second.
-                    let factor = unsafe { t.at(i, k) };
-                    let from: [F; $W] = std::array::from_fn(|w| x[k * lanes + $k + w]);
-                    subtract::<F, $W, FUSED>(&mut sum, factor, &from);
-                }
-                if step >= n || !unit {
-                    // SAFETY: an entry of the diagonal.
-                    let pivot = unsafe { t.at(i, i) };
-                    sum = sum.map(|x| x / pivot);
-                }
-                x[i * lanes + $k..][..$W].copy_from_slice(&sum);
+unsafe fn substitute<F: Number, const FUSED: bool>(mut s: Solve<'_, F>) {
+    // SAFETY: the contract; the groups of lanes end at the last one.
+    unsafe {
+        if s.lanes < 4 {
+            return substitute_rows::<F, FUSED>(&mut s);
+        }
+        let mut k = 0;
+        while k < s.lanes {
+            match s.lanes - k {
+                8.. => (substitute_lanes::<F, 8, FUSED>(&mut s, k), k += 8).1,
+                4.. => (substitute_lanes::<F, 4, FUSED>(&mut s, k), k += 4).1,
+                _ => (substitute_lanes::<F, 1, FUSED>(&mut s, k), k += 1).1,
             }
-        }};
-    }
-    let mut k = 0;
-    while k < lanes {
-        match lanes - k {
-            8.. => (group!(8, k), k += 8).1,
-            4.. => (group!(4, k), k += 4).1,
-            _ => (group!(1, k), k += 1).1,
         }
     }
 }
