@@ -4,7 +4,9 @@ use std::hint::black_box;
 
 use dualpack::{Cholesky, Diag, Dual, Lapack, Side, Trans, Uplo, expm, solve};
 use nalgebra::allocator::Allocator;
-use nalgebra::{Const, DMatrix, DMatrixView, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector};
+use nalgebra::{
+    Const, DMatrix, DMatrixView, DMatrixViewMut, DVector, DefaultAllocator, Dim, Dyn, OMatrix, OVector,
+};
 use num_dual::{Derivative, DualSVec64};
 
 use crate::inputs::{self, Problem};
@@ -107,7 +109,7 @@ impl Task<'_> {
         let by_rows = |m: DMatrix<f64>| m.transpose().as_slice().to_vec();
         match self.name {
             "chol" => by_rows(Cholesky::new(a).expect("positive definite").unpack()),
-            "cholsolve" => vec![solved_sum(a.as_view(), &self.constant)],
+            "cholsolve" => vec![solved_sum(&a, &self.constant)],
             "lusolve" => {
                 let b = DMatrix::from_column_slice(n, 1, &x[n * n..]);
                 solve(&a, &b).expect("regular").as_slice().to_vec()
@@ -118,14 +120,17 @@ impl Task<'_> {
 }
 
 /// `Σ (L⁻¹ X)_ij` with `L Lᵀ = A Aᵀ + n I`.
-fn solved_sum<T: Lapack>(a: DMatrixView<'_, T>, x: &DMatrix<T>) -> T {
-    let n = a.nrows();
-    let mut k = DMatrix::from_diagonal_element(n, n, nalgebra::convert(n as f64));
+fn solved_sum<T: Lapack, D: Dim>(a: &OMatrix<T, D, D>, x: &OMatrix<T, D, D>) -> T
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    let (dim, n) = (a.shape_generic().0, a.nrows());
+    let mut k = OMatrix::from_diagonal_element_generic(dim, dim, nalgebra::convert(n as f64));
     let one = T::one();
-    T::gemm(Trans::NoTrans, Trans::Trans, one, a, a, one, k.as_view_mut()).expect("square");
+    T::gemm(Trans::NoTrans, Trans::Trans, one, view(a), view(a), one, view_mut(&mut k)).expect("square");
     let l = Cholesky::new(k).expect("positive definite").unpack_dirty();
     let mut y = x.clone();
-    T::trsm(Side::Left, Uplo::Lower, Trans::NoTrans, Diag::NonUnit, one, l.as_view(), y.as_view_mut())
+    T::trsm(Side::Left, Uplo::Lower, Trans::NoTrans, Diag::NonUnit, one, view(&l), view_mut(&mut y))
         .expect("square");
     y.sum()
 }
@@ -157,8 +162,9 @@ where
                 (ns, rows(&factor().unpack()))
             }
             "cholsolve" => {
-                let x = task.constant.map(Dual::constant);
-                let f = || solved_sum(view(black_box(&a)), &x);
+                let constant = |i, j| Dual::constant(task.constant[(i, j)]);
+                let x = OMatrix::<Dual<f64, N>, D, D>::from_fn_generic(dim, dim, constant);
+                let f = || solved_sum(black_box(&a), &x);
                 (report.time(f), vec![f()])
             }
             "lusolve" => {
@@ -214,6 +220,14 @@ where
     DefaultAllocator: Allocator<D, D>,
 {
     DMatrixView::from_slice(a.as_slice(), a.nrows(), a.ncols())
+}
+
+fn view_mut<T: Lapack, D: Dim>(a: &mut OMatrix<T, D, D>) -> DMatrixViewMut<'_, T>
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    let (m, n) = a.shape();
+    DMatrixViewMut::from_slice(a.as_mut_slice(), m, n)
 }
 
 /// The entries row by row.

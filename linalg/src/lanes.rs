@@ -211,10 +211,9 @@ pub(crate) fn gather_primal<D: TangentBatch>(
 ) {
     for j in columns(a.shape()) {
         let rows = part.rows(a.nrows(), j);
-        let (from, to) = (a.column(j), &mut out.column_mut(j));
-        for i in rows {
-            to[i] = from[i].primal();
-        }
+        let (from, mut to) = (a.column(j), out.column_mut(j));
+        let (from, to) = (&from.as_slice()[rows.clone()], &mut to.as_mut_slice()[rows]);
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.primal());
     }
 }
 
@@ -257,10 +256,9 @@ pub(crate) fn scatter_primal<D: TangentBatch>(
 ) {
     for j in columns(out.shape()) {
         let rows = part.rows(out.nrows(), j);
-        let (from, to) = (from.column(j), &mut out.column_mut(j));
-        for i in rows {
-            to[i].set_primal(from[i]);
-        }
+        let (from, mut to) = (from.column(j), out.column_mut(j));
+        let (from, to) = (&from.as_slice()[rows.clone()], &mut to.as_mut_slice()[rows]);
+        to.iter_mut().zip(from).for_each(|(to, &from)| to.set_primal(from));
     }
 }
 

@@ -28,4 +28,5 @@ mod potrf;
 mod potri;
 mod potrs;
 mod scratch;
+mod tiles;
 mod trtrs;

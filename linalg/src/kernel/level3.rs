@@ -167,7 +167,7 @@ fn divide<T: Number>(x: T, by: T) -> T {
 
 /// `1 / t`, unless that has lost digits or is no number: then divisions stay divisions.
 #[inline(always)]
-fn reciprocal<T: Number>(t: T) -> Option<T> {
+pub(super) fn reciprocal<T: Number>(t: T) -> Option<T> {
     let r = divide(T::one(), t);
     let eps =
         nalgebra::convert::<f64, T::RealField>(if size_of::<T::RealField>() == 4 { 5e-7 } else { 1e-15 });

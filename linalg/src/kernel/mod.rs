@@ -119,6 +119,16 @@ impl<F: ComplexField + Copy> Entries<F> {
         unsafe { self.start.add(i * self.down + j * self.right + slot).cast::<[F; W]>().write(x) }
     }
 
+    /// Where an entry is.
+    ///
+    /// # Safety
+    /// It lies in the matrix.
+    #[inline(always)]
+    unsafe fn place(&self, i: usize, j: usize) -> *mut F {
+        // SAFETY: the contract.
+        unsafe { self.start.add(i * self.down + j * self.right) }
+    }
+
     /// The value of an entry.
     ///
     /// # Safety

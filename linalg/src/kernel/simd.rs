@@ -35,6 +35,18 @@ pub(super) trait Simd<F>: Copy {
     /// See [`load`](Simd::load).
     unsafe fn minus(self, y: Self::V, f: Self::V, x: Self::V) -> Self::V;
 
+    /// `y + f x`
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn plus(self, y: Self::V, f: Self::V, x: Self::V) -> Self::V;
+
+    /// `x / f`
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn over(self, x: Self::V, f: Self::V) -> Self::V;
+
     /// `x f`
     ///
     /// # Safety
@@ -82,6 +94,22 @@ impl<F: ComplexField + Copy, const W: usize, const FUSED: bool> Simd<F> for Arra
     }
 
     #[inline(always)]
+    unsafe fn plus(self, mut y: [F; W], f: [F; W], x: [F; W]) -> [F; W] {
+        for k in 0..W {
+            y[k] = if FUSED { f[k].mul_add(x[k], y[k]) } else { y[k] + f[k] * x[k] };
+        }
+        y
+    }
+
+    #[inline(always)]
+    unsafe fn over(self, mut x: [F; W], f: [F; W]) -> [F; W] {
+        for k in 0..W {
+            x[k] /= f[k];
+        }
+        x
+    }
+
+    #[inline(always)]
     unsafe fn times(self, mut x: [F; W], f: [F; W]) -> [F; W] {
         for k in 0..W {
             x[k] *= f[k];
@@ -106,6 +134,9 @@ pub(super) trait Machine<F>: Copy {
     type Wide: Simd<F>;
     const WIDE: Self::Wide;
     const WIDEST: usize;
+    /// One number.
+    type One: Simd<F, V = [F; 1]>;
+    const ONE: Self::One;
     /// Four numbers.
     type Four: Simd<F>;
     const FOUR: Self::Four;
@@ -126,6 +157,8 @@ impl<F: ComplexField + Copy, const FUSED: bool> Machine<F> for Portable<FUSED> {
     type Wide = Array<4, FUSED>;
     const WIDE: Array<4, FUSED> = Array;
     const WIDEST: usize = 4;
+    type One = Array<1, FUSED>;
+    const ONE: Array<1, FUSED> = Array;
     type Four = Array<4, FUSED>;
     const FOUR: Array<4, FUSED> = Array;
 
@@ -232,7 +265,7 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub struct Avx2;
 
-    impl<F> Machine<F> for Avx512
+    impl<F: nalgebra::ComplexField + Copy> Machine<F> for Avx512
     where
         Eight: Simd<F>,
         Four: Simd<F>,
@@ -242,6 +275,8 @@ mod x86 {
         type Wide = Eight;
         const WIDE: Eight = Eight;
         const WIDEST: usize = 8;
+        type One = Array<1, true>;
+        const ONE: Array<1, true> = Array;
         type Four = Four;
         const FOUR: Four = Four;
 
@@ -271,6 +306,8 @@ mod x86 {
         type Wide = Four;
         const WIDE: Four = Four;
         const WIDEST: usize = 4;
+        type One = Array<1, true>;
+        const ONE: Array<1, true> = Array;
         type Four = Four;
         const FOUR: Four = Four;
 
@@ -291,7 +328,7 @@ mod x86 {
 
     macro_rules! vectors {
         ($($Type:ident $F:ident $V:ident $Whole:ident $WIDTH:literal |$self:ident, $start:ident, $x:ident| $load:expr, $store:expr;
-           $splat:ident $minus:ident $times:ident)*) => {$(
+           $splat:ident $minus:ident $plus:ident $over:ident $times:ident)*) => {$(
             impl Simd<$F> for $Type {
                 type V = $V;
                 type Whole = $Whole;
@@ -327,6 +364,18 @@ mod x86 {
                 }
 
                 #[inline(always)]
+                unsafe fn plus(self, y: $V, f: $V, x: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $plus(f, x, y) }
+                }
+
+                #[inline(always)]
+                unsafe fn over(self, x: $V, f: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $over(x, f) }
+                }
+
+                #[inline(always)]
                 unsafe fn times(self, x: $V, f: $V) -> $V {
                     // SAFETY: the contract.
                     unsafe { $times(x, f) }
@@ -337,19 +386,19 @@ mod x86 {
 
     vectors! {
         Eight f64 __m512d Eight 8 |self, start, x| _mm512_loadu_pd(start), _mm512_storeu_pd(start, x);
-            _mm512_set1_pd _mm512_fnmadd_pd _mm512_mul_pd
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd
         Part f64 __m512d Eight 8 |self, start, x|
             _mm512_maskz_loadu_pd(self.0, start), _mm512_mask_storeu_pd(start, self.0, x);
-            _mm512_set1_pd _mm512_fnmadd_pd _mm512_mul_pd
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd
         Four f64 __m256d Four 4 |self, start, x| _mm256_loadu_pd(start), _mm256_storeu_pd(start, x);
-            _mm256_set1_pd _mm256_fnmadd_pd _mm256_mul_pd
+            _mm256_set1_pd _mm256_fnmadd_pd _mm256_fmadd_pd _mm256_div_pd _mm256_mul_pd
         Eight f32 __m256 Eight 8 |self, start, x| _mm256_loadu_ps(start), _mm256_storeu_ps(start, x);
-            _mm256_set1_ps _mm256_fnmadd_ps _mm256_mul_ps
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps
         Part f32 __m256 Eight 8 |self, start, x|
             _mm512_castps512_ps256(_mm512_maskz_loadu_ps(self.0 as __mmask16, start)),
             _mm512_mask_storeu_ps(start, self.0 as __mmask16, _mm512_castps256_ps512(x));
-            _mm256_set1_ps _mm256_fnmadd_ps _mm256_mul_ps
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps
         Four f32 __m128 Four 4 |self, start, x| _mm_loadu_ps(start), _mm_storeu_ps(start, x);
-            _mm_set1_ps _mm_fnmadd_ps _mm_mul_ps
+            _mm_set1_ps _mm_fnmadd_ps _mm_fmadd_ps _mm_div_ps _mm_mul_ps
     }
 }

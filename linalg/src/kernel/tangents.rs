@@ -1,12 +1,17 @@
-//! The tangents of products and triangular solves of small matrices, computed in place on interleaved lanes. Values are
-//! read, never written: they come from the routines for plain floats.
+//! The tangents of products and triangular solves of small matrices, computed in place on interleaved lanes, in tiles
+//! that stay in registers. Values come from the routines for plain floats, but for tiny matrices.
 
-use nalgebra::ComplexField;
+use std::any::{Any, TypeId};
+use std::array::from_fn;
 
-use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
+use dualpack_core::Base;
+
+use super::level3::reciprocal;
+use super::simd::{Job, Machine, Simd, machines};
+use super::{Entries, Interleaved, InterleavedRef, Order};
 
 /// Up to this many rows and columns the lanes are worked on where they are.
-const LIMIT: usize = 32;
+const LIMIT: usize = 64;
 
 /// The same for lanes that do not fill a register; planes fill them with the rows of a matrix.
 const FEW_LANES_LIMIT: usize = 16;
@@ -17,44 +22,16 @@ pub(crate) fn is_small(lanes: usize, dimensions: &[usize]) -> bool {
     dimensions.iter().all(|&n| n <= limit)
 }
 
-trait Float: ComplexField + Copy {}
-impl<F: ComplexField + Copy> Float for F {}
+/// Up to this many rows and columns the values are computed here too: what else would it cost to copy them.
+const TINY: usize = 12;
 
-/// `y + f x` in every lane, rounded once where `FUSED`.
-#[inline(always)]
-fn add<F: Float, const W: usize, const FUSED: bool>(y: &mut [F; W], f: F, x: &[F; W]) {
-    for k in 0..W {
-        y[k] = if FUSED { f.mul_add(x[k], y[k]) } else { y[k] + f * x[k] };
-    }
+/// Whether a problem of these dimensions is for the kernels here, values and all.
+pub(crate) fn is_tiny(dimensions: &[usize]) -> bool {
+    dimensions.iter().all(|&n| n <= TINY)
 }
 
-/// Runs `$body` with the width and the first slot of each group of eight, four, and single lanes.
-macro_rules! groups {
-    ($lanes:expr, |$W:ident, $slot:ident| $body:expr) => {{
-        let mut $slot = 1;
-        while $slot <= $lanes {
-            match $lanes + 1 - $slot {
-                8.. => {
-                    const $W: usize = 8;
-                    $body;
-                    $slot += $W;
-                }
-                4.. => {
-                    const $W: usize = 4;
-                    $body;
-                    $slot += $W;
-                }
-                _ => {
-                    const $W: usize = 1;
-                    $body;
-                    $slot += $W;
-                }
-            }
-        }
-    }};
-}
-
-/// `dC = α (A dB + dA B) + β dC`, or without the last term, for matrices of the same number of lanes.
+/// `dC = α (A dB + dA B) + β dC`, or without the last term, for matrices of the same number of lanes, and the values
+/// likewise if `values`.
 #[derive(Clone, Copy)]
 struct Product<F> {
     a: Entries<F>,
@@ -63,86 +40,164 @@ struct Product<F> {
     lanes: usize,
     alpha: F,
     beta: Option<F>,
+    values: bool,
 }
 
-/// An `R x S` tile of the product from entry `(i, j)` on, `W` lanes from `slot` on.
+/// An `R x S` tile of the product from entry `(i, j)` on, the lanes of `m` from `slot` on.
 ///
 /// # Safety
-/// The matrices may be read, `c` is exclusively borrowed; tile and lanes end inside.
+/// The matrices may be read, `c` is exclusively borrowed; tile and lanes end inside; the CPU has the instructions of `M`.
 #[inline(always)]
-unsafe fn tile<F: Float, const R: usize, const S: usize, const W: usize, const FUSED: bool>(
-    p: Product<F>,
-    i: usize,
-    j: usize,
+unsafe fn tile<F: Base, M: Simd<F>, const R: usize, const S: usize>(
+    m: M,
+    p: &Product<F>,
+    (i, j): (usize, usize),
     slot: usize,
 ) {
-    let mut sums = [[[F::zero(); W]; S]; R];
     // SAFETY: by the contract.
     unsafe {
-        for k in 0..p.a.cols {
-            let (b, db): ([F; S], [[F; W]; S]) = (
-                std::array::from_fn(|s| p.b.value(k, j + s)),
-                std::array::from_fn(|s| p.b.load(k, j + s, slot)),
-            );
+        let zero = m.splat(F::zero());
+        let mut sums = [[zero; S]; R];
+        // There may be no entry.
+        let mut a = p.a.start.wrapping_add(i * p.a.down);
+        let mut b = p.b.start.wrapping_add(j * p.b.right);
+        for _ in 0..p.a.cols {
+            let value: [M::V; S] = from_fn(|s| m.splat(b.add(s * p.b.right).read()));
+            let tangent: [M::V; S] = from_fn(|s| m.load(b.add(s * p.b.right + slot)));
             for r in 0..R {
-                let (a, da) = (p.a.value(i + r, k), p.a.load::<W>(i + r, k, slot));
+                let row = a.add(r * p.a.down);
+                let (x, dx) = (m.splat(row.read()), m.load(row.add(slot)));
                 for s in 0..S {
-                    add::<F, W, FUSED>(&mut sums[r][s], a, &db[s]);
-                    add::<F, W, FUSED>(&mut sums[r][s], b[s], &da);
+                    sums[r][s] = m.plus(sums[r][s], x, tangent[s]);
+                    sums[r][s] = m.plus(sums[r][s], value[s], dx);
                 }
             }
+            // Behind the last one these lie outside.
+            (a, b) = (a.wrapping_add(p.a.right), b.wrapping_add(p.b.down));
         }
         for r in 0..R {
             for s in 0..S {
-                let mut sum = sums[r][s].map(|x| p.alpha * x);
+                let place = p.c.place(i + r, j + s).add(slot);
+                let mut sum = m.times(sums[r][s], m.splat(p.alpha));
                 if let Some(beta) = p.beta {
-                    add::<F, W, FUSED>(&mut sum, beta, &p.c.load(i + r, j + s, slot));
+                    sum = m.plus(sum, m.splat(beta), m.load(place));
                 }
-                p.c.store(i + r, j + s, slot, sum);
+                m.store(place, sum);
             }
         }
     }
 }
 
-/// All tiles.
+/// The values of such a tile, `C ← α A B + β C`, by the operations of [`level3`](super::level3): the same bits.
 ///
 /// # Safety
-/// The matrices fit each other and have the lanes; they may be read, and `c` is exclusively borrowed.
+/// As for [`tile`].
 #[inline(always)]
-unsafe fn tiles<F: Float, const FUSED: bool>(p: Product<F>) {
-    let (m, n) = (p.c.rows, p.c.cols);
-    groups!(p.lanes, |W, slot| for j in (0..n).step_by(2) {
-        // SAFETY: the tiles end inside.
-        unsafe {
-            let mut i = 0;
-            while i < m {
-                match (m - i, n - j) {
-                    (4.., 2..) => (tile::<F, 4, 2, W, FUSED>(p, i, j, slot), i += 4).1,
-                    (4.., _) => (tile::<F, 4, 1, W, FUSED>(p, i, j, slot), i += 4).1,
-                    (_, 2..) => (tile::<F, 1, 2, W, FUSED>(p, i, j, slot), i += 1).1,
-                    _ => (tile::<F, 1, 1, W, FUSED>(p, i, j, slot), i += 1).1,
+unsafe fn values<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
+    one: M,
+    p: &Product<F>,
+    (i, j): (usize, usize),
+) {
+    // SAFETY: by the contract.
+    unsafe {
+        let mut sums = [[[F::zero()]; S]; R];
+        // There may be no entry.
+        let mut a = p.a.start.wrapping_add(i * p.a.down);
+        let mut b = p.b.start.wrapping_add(j * p.b.right);
+        for _ in 0..p.a.cols {
+            let value: [F; S] = from_fn(|s| b.add(s * p.b.right).read());
+            for r in 0..R {
+                let x = a.add(r * p.a.down).read();
+                for s in 0..S {
+                    sums[r][s] = one.plus(sums[r][s], [value[s]], [x]);
+                }
+            }
+            (a, b) = (a.wrapping_add(p.a.right), b.wrapping_add(p.b.down));
+        }
+        for r in 0..R {
+            for s in 0..S {
+                let place = p.c.place(i + r, j + s);
+                let y = match p.beta {
+                    None => F::zero(),
+                    Some(beta) if beta == F::one() => place.read(),
+                    Some(beta) => place.read() * beta,
+                };
+                place.write(one.plus([y], [p.alpha], sums[r][s])[0]);
+            }
+        }
+    }
+}
+
+/// Calls `$tile` for tiles of four, two and one rows from `$i` to `$rows`, of `P` rows where these are fewer.
+macro_rules! tiles {
+    ($P:ident, $i:ident to $rows:expr, |$R:ident| $tile:expr) => {{
+        let mut $i = 0;
+        while $i < $rows {
+            match $rows - $i {
+                4.. if $P >= 4 => {
+                    const $R: usize = 4;
+                    $tile;
+                    $i += $R;
+                }
+                2.. => {
+                    const $R: usize = 2;
+                    $tile;
+                    $i += $R;
+                }
+                _ => {
+                    const $R: usize = 1;
+                    $tile;
+                    $i += $R;
                 }
             }
         }
-    });
+    }};
 }
 
-dispatch! {
-    /// See [`tiles`].
-    ///
-    /// # Safety
-    /// As for [`tiles`].
-    unsafe fn run_product<F: Float>(p: Product<F>) => tiles
+/// A job in tiles of `P` rows and columns at most.
+struct Tiled<'a, T, const P: usize>(&'a T);
+
+impl<F: Base, const P: usize> Job<F> for Tiled<'_, Product<F>, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+        let (p, slot) = (self.0, 1 + lane);
+        let (rows, columns) = (p.c.rows, p.c.cols);
+        // SAFETY: the tiles end inside.
+        unsafe {
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| tile::<F, M, R, S>(m, p, (i, j), slot)));
+        }
+    }
+}
+
+/// # Safety
+/// The matrices fit each other and have the lanes; they may be read, and `c` is exclusively borrowed; the CPU is that of
+/// `C`.
+#[inline(always)]
+unsafe fn product_body<F: Base, C: Machine<F>, const P: usize>(p: &Product<F>) {
+    let (rows, columns) = (p.c.rows, p.c.cols);
+    // SAFETY: the contract; the tiles end inside.
+    unsafe {
+        C::each(p.lanes, &mut Tiled::<_, P>(p));
+        if p.values {
+            let one = C::ONE;
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| values::<F, C::One, R, S>(one, p, (i, j))));
+        }
+    }
+}
+
+machines! {
+    unsafe fn run_product<F>(p: &Product<F>) => product_body
 }
 
 /// `dC ← α (op(A) dB + dA op(B)) + β dC`, where `ta` and `tb` say which operands are transposed and `β = None` does not
-/// read `C`. `false`, and nothing done, unless all entries are values with first-order tangents.
-pub(crate) fn product<F: ComplexField + Copy>(
+/// read `C`; the values too if `values`. `false`, and nothing done, unless all entries are values with first-order
+/// tangents.
+pub(crate) fn product<F: Base>(
     (a, ta): (InterleavedRef<'_, F>, bool),
     (b, tb): (InterleavedRef<'_, F>, bool),
     c: Interleaved<'_, F>,
-    alpha: F,
-    beta: Option<F>,
+    (alpha, beta): (F, Option<F>),
+    values: bool,
 ) -> bool {
     if [a.order, b.order, c.order] != [Order::First; 3] {
         return false;
@@ -151,112 +206,283 @@ pub(crate) fn product<F: ComplexField + Copy>(
     let turned = |x: Entries<F>, trans| if trans { x.transposed() } else { x };
     let (a, b, c) = (turned(a.entries, ta), turned(b.entries, tb), c.entries);
     assert!(a.rows == c.rows && b.cols == c.cols && a.cols == b.rows);
-    // SAFETY: the operands are borrowed matrices of one scalar type, `c` exclusively; the shapes have been checked.
-    unsafe { run_product(Product { a, b, c, lanes, alpha, beta }) };
+    let p = Product { a, b, c, lanes, alpha, beta, values };
+    // SAFETY: the operands are borrowed matrices of one scalar type, `c` exclusively; the shapes have been checked. A
+    // float is one of the two.
+    unsafe {
+        match p.cast::<f64>() {
+            Some(p) => run_product(&p),
+            None => run_product(&p.cast::<f32>().expect("a float is f32 or f64")),
+        }
+    }
     true
 }
 
-/// A triangle `T` and right-hand sides: `dX = T⁻¹ (dB − dT X)`, where the values of `x` are `X` already and its lanes
-/// come in as those of the right-hand sides.
-#[derive(Clone, Copy)]
-struct Solve<F> {
-    t: Entries<F>,
-    x: Entries<F>,
-    lanes: usize,
-    lower: bool,
-    unit: bool,
+impl<F: Base> Product<F> {
+    fn cast<G: Base>(&self) -> Option<Product<G>> {
+        let (a, b, c) = (self.a.cast()?, self.b.cast()?, self.c.cast()?);
+        let beta = match self.beta {
+            Some(beta) => Some(same_float(beta)?),
+            None => None,
+        };
+        Some(Product {
+            a,
+            b,
+            c,
+            alpha: same_float(self.alpha)?,
+            beta,
+            lanes: self.lanes,
+            values: self.values,
+        })
+    }
 }
 
-/// `S` right-hand sides from column `j` on, `W` lanes from `slot` on.
+fn same_float<F: Base, G: Base>(x: F) -> Option<G> {
+    (&x as &dyn Any).downcast_ref::<G>().copied()
+}
+
+/// A lower triangle `T` and right-hand sides: `dX = T⁻¹ (dB − dT X)`, where the values of `x` are `X` already, or become
+/// that first if `values`, and its lanes come in as those of the right-hand sides. An upper triangle comes in from its end, with negative strides.
+#[derive(Clone, Copy)]
+struct Solve<F> {
+    t: Signed<F>,
+    x: Signed<F>,
+    rows: usize,
+    columns: usize,
+    lanes: usize,
+    unit: bool,
+    values: bool,
+}
+
+/// Where the entries of a matrix are, whose strides may be negative.
+#[derive(Clone, Copy)]
+struct Signed<F> {
+    start: *mut F,
+    down: isize,
+    right: isize,
+}
+
+impl<F: 'static> Signed<F> {
+    /// The rows, and the columns too if `both`, in reverse order if `reversed`.
+    fn new(a: Entries<F>, reversed: bool, both: bool) -> Self {
+        let (down, right) = (a.down as isize, a.right as isize);
+        if !reversed || a.rows == 0 || (both && a.cols == 0) {
+            return Signed { start: a.start, down, right };
+        }
+        let end = (a.rows - 1) * a.down + if both { (a.cols - 1) * a.right } else { 0 };
+        // The last entry, or the last of the first column: inside.
+        Signed { start: a.start.wrapping_add(end), down: -down, right: if both { -right } else { right } }
+    }
+
+    fn cast<G: 'static>(self) -> Option<Signed<G>> {
+        let Signed { start, down, right } = self;
+        (TypeId::of::<F>() == TypeId::of::<G>()).then(|| Signed { start: start.cast(), down, right })
+    }
+
+    /// # Safety
+    /// Entry `(i, j)` lies in the matrix.
+    #[inline(always)]
+    unsafe fn place(&self, i: usize, j: usize) -> *mut F {
+        // SAFETY: the contract.
+        unsafe { self.start.offset(i as isize * self.down + j as isize * self.right) }
+    }
+}
+
+/// `R` rows from `i` on of `S` right-hand sides from `j` on, the lanes of `m` from `slot` on, where the rows before are
+/// done.
 ///
 /// # Safety
-/// The triangle may be read, `x` is exclusively borrowed; columns and lanes end inside.
+/// The triangle may be read, `x` is exclusively borrowed; rows, columns and lanes end inside; the CPU has the
+/// instructions of `M`.
 #[inline(always)]
-unsafe fn columns<F: Float, const S: usize, const W: usize, const FUSED: bool>(
-    p: Solve<F>,
-    j: usize,
+unsafe fn unknowns<F: Base, M: Simd<F>, const R: usize, const S: usize>(
+    m: M,
+    p: &Solve<F>,
+    (i, j): (usize, usize),
     slot: usize,
 ) {
-    let n = p.t.rows;
-    for step in 0..n {
-        let i = if p.lower { step } else { n - 1 - step };
-        let known = if p.lower { 0..i } else { i + 1..n };
-        // SAFETY: by the contract; of `t` the triangle is read.
-        unsafe {
-            let mut sums: [[F; W]; S] = std::array::from_fn(|s| p.x.load(i, j + s, slot));
-            for k in known {
-                let (t, dt) = (p.t.value(i, k), p.t.load::<W>(i, k, slot));
+    // SAFETY: by the contract; of `t` the triangle is read.
+    unsafe {
+        let mut x: [[M::V; S]; R] = from_fn(|r| from_fn(|s| m.load(p.x.place(i + r, j + s).add(slot))));
+        for k in 0..i {
+            let value: [M::V; S] = from_fn(|s| m.splat(p.x.place(k, j + s).read()));
+            let tangent: [M::V; S] = from_fn(|s| m.load(p.x.place(k, j + s).add(slot)));
+            for r in 0..R {
+                let row = p.t.place(i + r, k);
+                let (t, dt) = (m.splat(row.read()), m.load(row.add(slot)));
                 for s in 0..S {
-                    subtract::<F, W, FUSED>(&mut sums[s], t, &p.x.load(k, j + s, slot));
-                    subtract::<F, W, FUSED>(&mut sums[s], p.x.value(k, j + s), &dt);
+                    x[r][s] = m.minus(x[r][s], t, tangent[s]);
+                    x[r][s] = m.minus(x[r][s], value[s], dt);
                 }
             }
-            if !p.unit {
-                let (t, dt) = (p.t.value(i, i), p.t.load::<W>(i, i, slot));
-                for s in 0..S {
-                    subtract::<F, W, FUSED>(&mut sums[s], p.x.value(i, j + s), &dt);
-                    sums[s] = sums[s].map(|x| x / t);
-                }
-            }
+        }
+        unknown::<F, M, R, S, 0>(m, p, (i, j), slot, &mut x);
+        unknown::<F, M, R, S, 1>(m, p, (i, j), slot, &mut x);
+        unknown::<F, M, R, S, 2>(m, p, (i, j), slot, &mut x);
+        unknown::<F, M, R, S, 3>(m, p, (i, j), slot, &mut x);
+    }
+}
+
+/// Row `K` of a tile, and its part in the rows after it.
+///
+/// # Safety
+/// As for [`unknowns`].
+#[inline(always)]
+unsafe fn unknown<F: Base, M: Simd<F>, const R: usize, const S: usize, const K: usize>(
+    m: M,
+    p: &Solve<F>,
+    (i, j): (usize, usize),
+    slot: usize,
+    x: &mut [[M::V; S]; R],
+) {
+    if K >= R {
+        return;
+    }
+    // SAFETY: by the contract.
+    unsafe {
+        let value: [M::V; S] = from_fn(|s| m.splat(p.x.place(i + K, j + s).read()));
+        if !p.unit {
+            let place = p.t.place(i + K, i + K);
+            let (t, dt) = (place.read(), m.load(place.add(slot)));
             for s in 0..S {
-                p.x.store(i, j + s, slot, sums[s]);
+                x[K][s] = m.minus(x[K][s], value[s], dt);
+            }
+            match reciprocal(t) {
+                Some(inverse) => (0..S).for_each(|s| x[K][s] = m.times(x[K][s], m.splat(inverse))),
+                None => (0..S).for_each(|s| x[K][s] = m.over(x[K][s], m.splat(t))),
+            }
+        }
+        for s in 0..S {
+            m.store(p.x.place(i + K, j + s).add(slot), x[K][s]);
+        }
+        for r in K + 1..R {
+            let row = p.t.place(i + r, i + K);
+            let (t, dt) = (m.splat(row.read()), m.load(row.add(slot)));
+            for s in 0..S {
+                x[r][s] = m.minus(x[r][s], t, x[K][s]);
+                x[r][s] = m.minus(x[r][s], value[s], dt);
             }
         }
     }
 }
 
-/// All right-hand sides.
+/// The values of `R` unknowns of `S` right-hand sides, by the operations of [`level3`](super::level3): the same bits.
 ///
 /// # Safety
-/// As for [`columns`], for all columns and lanes.
+/// As for [`unknowns`].
 #[inline(always)]
-unsafe fn all_columns<F: Float, const FUSED: bool>(p: Solve<F>) {
-    groups!(p.lanes, |W, slot| {
-        let mut j = 0;
-        while j < p.x.cols {
-            // SAFETY: the columns end inside.
-            unsafe {
-                match p.x.cols - j {
-                    4.. => (columns::<F, 4, W, FUSED>(p, j, slot), j += 4).1,
-                    _ => (columns::<F, 1, W, FUSED>(p, j, slot), j += 1).1,
+unsafe fn value_unknowns<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
+    one: M,
+    p: &Solve<F>,
+    (i, j): (usize, usize),
+) {
+    // SAFETY: by the contract; of `t` the triangle is read.
+    unsafe {
+        let mut x: [[F; S]; R] = from_fn(|r| from_fn(|s| p.x.place(i + r, j + s).read()));
+        for k in 0..i {
+            let known: [F; S] = from_fn(|s| p.x.place(k, j + s).read());
+            for r in 0..R {
+                let t = p.t.place(i + r, k).read();
+                for s in 0..S {
+                    x[r][s] = one.minus([x[r][s]], [t], [known[s]])[0];
                 }
             }
         }
-    });
+        for k in 0..R {
+            if !p.unit {
+                let t = p.t.place(i + k, i + k).read();
+                match reciprocal(t) {
+                    Some(inverse) => x[k].iter_mut().for_each(|x| *x *= inverse),
+                    None => x[k].iter_mut().for_each(|x| *x /= t),
+                }
+            }
+            for s in 0..S {
+                p.x.place(i + k, j + s).write(x[k][s]);
+            }
+            for r in k + 1..R {
+                let t = p.t.place(i + r, i + k).read();
+                for s in 0..S {
+                    x[r][s] = one.minus([x[r][s]], [t], [x[k][s]])[0];
+                }
+            }
+        }
+    }
 }
 
-dispatch! {
-    /// See [`all_columns`].
-    ///
-    /// # Safety
-    /// As for [`all_columns`].
-    unsafe fn run_solve<F: Float>(p: Solve<F>) => all_columns
+impl<F: Base, const P: usize> Job<F> for Tiled<'_, Solve<F>, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+        let (p, slot) = (self.0, 1 + lane);
+        let (rows, columns) = (p.rows, p.columns);
+        // SAFETY: the tiles end inside; those of a column come from the first row on.
+        unsafe {
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| unknowns::<F, M, R, S>(m, p, (i, j), slot)));
+        }
+    }
+}
+
+/// # Safety
+/// The matrices fit each other and have the lanes; the triangle may be read, and `x` is exclusively borrowed; the CPU is
+/// that of `C`.
+#[inline(always)]
+unsafe fn solve_body<F: Base, C: Machine<F>, const P: usize>(p: &Solve<F>) {
+    let (rows, columns) = (p.rows, p.columns);
+    // SAFETY: the contract; the tiles end inside, and come in order.
+    unsafe {
+        if p.values {
+            let one = C::ONE;
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| value_unknowns::<F, C::One, R, S>(one, p, (i, j))));
+        }
+        C::each(p.lanes, &mut Tiled::<_, P>(p));
+    }
+}
+
+machines! {
+    unsafe fn run_solve<F>(p: &Solve<F>) => solve_body
 }
 
 /// The lanes of `x`, those of the right-hand sides, become those of the solution of `T X = B`, or of `X T = B` if
 /// `right`, where `T` is the lower or upper triangle of `a` or of its transpose, and the values of `x` are the solution
-/// already. `false`, and nothing done, unless all entries are values with first-order tangents.
-pub(crate) fn solve<F: ComplexField + Copy>(
+/// already; or become it if `values`, for which `T` must be lower triangular on the left or upper triangular on the right.
+/// `false`, and nothing done, unless all entries are values with first-order tangents.
+pub(crate) fn solve<F: Base>(
     right: bool,
     lower: bool,
     (a, transposed): (InterleavedRef<'_, F>, bool),
     unit: bool,
     x: Interleaved<'_, F>,
+    values: bool,
 ) -> bool {
     if [a.order, x.order] != [Order::First; 2] {
         return false;
     }
-    let (mut t, mut lanes) = (a.entries, x.entries);
+    let (mut t, mut own) = (a.entries, x.entries);
     // X T = B is Tᵀ Xᵀ = Bᵀ.
     if transposed != right {
         t = t.transposed();
     }
     if right {
-        lanes = lanes.transposed();
+        own = own.transposed();
     }
     let lower = lower != (transposed != right);
-    assert!(t.rows == t.cols && t.rows == lanes.rows);
-    // SAFETY: both are borrowed matrices of one scalar type, `x` exclusively; the shapes have been checked.
-    unsafe { run_solve(Solve { t, x: lanes, lanes: x.lanes, lower, unit }) };
+    assert!(t.rows == t.cols && t.rows == own.rows && (lower || !values));
+    let (rows, columns) = (own.rows, own.cols);
+    let (t, own) = (Signed::new(t, !lower, true), Signed::new(own, !lower, false));
+    let p = Solve { t, x: own, rows, columns, lanes: x.lanes, unit, values };
+    // SAFETY: both are borrowed matrices of one scalar type, `x` exclusively; the shapes have been checked. A float is
+    // one of the two.
+    unsafe {
+        match p.cast::<f64>() {
+            Some(p) => run_solve(&p),
+            None => run_solve(&p.cast::<f32>().expect("a float is f32 or f64")),
+        }
+    }
     true
+}
+
+impl<F: Base> Solve<F> {
+    fn cast<G: Base>(self) -> Option<Solve<G>> {
+        let Solve { t, x, rows, columns, lanes, unit, values } = self;
+        Some(Solve { t: t.cast()?, x: x.cast()?, rows, columns, lanes, unit, values })
+    }
 }

@@ -153,6 +153,12 @@ fn small<D: TangentBatch>(
     let (m, n) = c.shape();
     let (_, k) = ta.shape(a.shape());
     let (one, zero) = (D::Primal::one(), D::Primal::zero());
+    let float = |x: D| x.real().base();
+    if tangents::is_tiny(&[m, n, k]) && is_constant(&alpha) && is_constant(&beta) {
+        let beta = (!beta.all_zero()).then(|| float(beta));
+        let Some(dc) = D::interleaved(c) else { return Ok(false) };
+        return Ok(tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, (float(alpha), beta), true));
+    }
     with_scratch::<D::Primal, _>(m * k + k * n + 2 * m * n, |buffer| {
         let mut carve = Carver::new(buffer);
         let mut a0 = carve.matrix(a.nrows(), a.ncols());
@@ -164,10 +170,9 @@ fn small<D: TangentBatch>(
         if read {
             gather_primal(&c.as_view(), Part::All, &mut c0);
         }
-        let float = |x: D| x.real().base();
         if let Some(dc) = D::interleaved(c.as_view_mut()) {
             let beta = read.then(|| float(beta));
-            tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, float(alpha), beta);
+            tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, (float(alpha), beta), false);
         }
         let (a0, b0) = (a0.as_view(), b0.as_view());
         let mut add = |factor: D, plane: &DMatrixView<'_, D::Primal>| {

@@ -134,6 +134,13 @@ fn small<D: TangentBatch>(
     let Some(da) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
     let ((m, n), order) = (b.shape(), a.nrows());
     let unit = diag == Diag::Unit;
+    // Of the triangles that are solved with from the first unknown on.
+    let forward = ((uplo == Uplo::Lower) != trans.swaps()) == (side == Side::Left);
+    if tangents::is_tiny(&[m, n]) && forward && (alpha - D::one()).all_zero() {
+        let Some(lanes) = D::interleaved(b) else { return Ok(false) };
+        let (right, lower) = (side == Side::Right, uplo == Uplo::Lower);
+        return Ok(tangents::solve(right, lower, (da, trans.swaps()), unit, lanes, true));
+    }
     with_scratch::<D::Primal, _>(order * order + m * n, |buffer| {
         let mut carve = Carver::new(buffer);
         let mut a0 = carve.matrix(order, order);
@@ -156,7 +163,7 @@ fn small<D: TangentBatch>(
         scatter_primal(&x.as_view(), Part::All, &mut b);
         if let Some(lanes) = D::interleaved(b) {
             let lower = uplo == Uplo::Lower;
-            tangents::solve(side == Side::Right, lower, (da, trans.swaps()), unit, lanes);
+            tangents::solve(side == Side::Right, lower, (da, trans.swaps()), unit, lanes, false);
         }
         Ok(true)
     })
