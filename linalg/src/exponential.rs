@@ -45,9 +45,14 @@ where
     S: Storage<T, D, D>,
     DefaultAllocator: Allocator<D, D>,
 {
-    let mut exp = a.clone_owned();
-    T::expm(view_mut(&mut exp))?;
-    Ok(exp)
+    // The result is built where it is returned: a copy of a small matrix would show.
+    let mut result = Ok(a.clone_owned());
+    if let Ok(exp) = &mut result
+        && let Err(error) = T::expm(view_mut(exp))
+    {
+        result = Err(error);
+    }
+    result
 }
 
 /// The exponential of a matrix together with all that its derivatives need: powers, factorization, squares.
@@ -113,13 +118,8 @@ where
             squares.extend(primal.r.iter());
             primal.square(&choice, k)?;
         }
-        view_mut(&mut value).copy_from(&primal.r);
-        if let Some(balance) = &balance {
-            balance.view().transform_back(view_mut(&mut value));
-        }
-        if value.iter().any(|x| !x.value_is_finite()) {
-            value.iter_mut().for_each(|x| *x = T::all_nan().with_value_of(*x));
-        }
+        // For small matrices `expm` goes another way, to a value that is the same to rounding.
+        T::expm(view_mut(&mut value))?;
         Ok(Exponential { value, balance, choice: Some(choice), planes, ipiv, squares })
     }
 

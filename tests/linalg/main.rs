@@ -12,6 +12,7 @@ mod cholesky;
 mod cholesky_tangents;
 mod complex;
 mod expm;
+mod expm_small;
 mod gebak;
 mod gebal;
 mod gesv;

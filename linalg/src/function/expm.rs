@@ -14,14 +14,22 @@
 //! Degree, squarings and balancing come from the values of `A` and are frozen, so that a derivative is linear in its
 //! tangent whatever its size, and higher derivatives follow by running the same on a dual scalar.
 //!
+//! Small matrices of plain floats, and their first derivatives, have a kernel of their own (`kernel/expm`) for the cases
+//! where a few norms decide; what is here serves all others, and every scalar.
+//!
 //! `exp A = eᵘ exp(A − u I)` is not used: a shift gains nothing in accuracy and overflows where the exponential does
 //! not. Neither is symmetry: tangents of a symmetric matrix need not be symmetric.
 
-use nalgebra::{DMatrixView, DMatrixViewMut};
+use std::any::TypeId;
+
+use dualpack_core::Real;
+use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 use crate::error::Error;
 use crate::flags::{BalanceJob, Trans};
 use crate::function::pade::{Choice, Planes, norm};
+use crate::kernel::expm::{exponential as kernel_exponential, is_small};
+use crate::kernel::{buffer_mut, floats_mut, same_mut};
 use crate::lanes::{Carver, Lanes, Part, gather_lanes, gather_primal, scatter_lanes, scatter_primal};
 use crate::lapack::Lapack;
 use crate::routine::{Similarity, lu_solve, native};
@@ -42,8 +50,11 @@ pub trait Expm: Scalar {
 }
 
 native!(Expm {
-    fn expm(a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
+    fn expm(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let n = square("expm", a.shape())?;
+        if small_values(&mut a) {
+            return Ok(());
+        }
         exponential(a, &mut Carver::new(&mut []).lanes(n, 0, n))
     }
 });
@@ -51,18 +62,67 @@ native!(Expm {
 impl<D: TangentBatch> Expm for D {
     fn expm(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let (n, lanes) = (square("expm", a.shape())?, D::TANGENTS);
-        with_scratch::<D::Primal, _>(n * n * (1 + lanes), |buffer| {
+        if small(&mut a) {
+            return Ok(());
+        }
+        with_scratch::<D::Primal, _>(n * n * (2 + lanes), |buffer| {
             let mut carve = Carver::new(buffer);
             let mut primal = carve.matrix(n, n);
             let mut e = carve.lanes(n, lanes, n);
             gather_primal(&a.as_view(), Part::All, &mut primal);
             gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut e);
-            exponential(primal.as_view_mut(), &mut e)?;
+            if is_small(n) && !is_float::<D::Primal>() {
+                // The values are those of the kernel that floats go through.
+                let mut values = carve.matrix(n, n);
+                values.copy_from(&primal);
+                exponential(primal.as_view_mut(), &mut e)?;
+                D::Primal::expm(values.as_view_mut())?;
+                primal.copy_from(&values);
+            } else {
+                exponential(primal.as_view_mut(), &mut e)?;
+            }
             scatter_primal(&primal.as_view(), Part::All, &mut a);
             scatter_lanes(&e, Part::All, &mut a);
             Ok(())
         })
     }
+}
+
+/// Whether a scalar is a plain real float.
+fn is_float<P: Lapack>() -> bool {
+    TypeId::of::<P>() == TypeId::of::<BaseOf<P>>()
+}
+
+/// The kernel for small matrices of plain floats; `false`, and nothing done, if `a` is not for it.
+fn small_values<P: Lapack>(a: &mut DMatrixViewMut<'_, P>) -> bool {
+    is_small(a.nrows())
+        && same_mut::<P, BaseOf<P>>(a.as_view_mut()).is_some_and(|a| kernel_exponential(floats_mut(a)))
+}
+
+/// The kernel for small matrices over plain floats; `false`, and nothing done, if `a` is not for it.
+fn small<D: TangentBatch>(a: &mut DMatrixViewMut<'_, D>) -> bool {
+    let (n, lanes) = (a.nrows(), D::TANGENTS);
+    if !is_small(n) || !is_float::<D::Primal>() {
+        return false;
+    }
+    if let Some(interleaved) = D::interleaved(a.as_view_mut()) {
+        return kernel_exponential(interleaved);
+    }
+    with_scratch::<BaseOf<D>, _>(n * n * (1 + lanes), |buffer| {
+        for (x, to) in a.iter().zip(buffer.chunks_exact_mut(1 + lanes)) {
+            to[0] = x.primal().real().base();
+            (0..lanes).for_each(|k| to[1 + k] = x.lane(k).real().base());
+        }
+        let done = kernel_exponential(buffer_mut(buffer, n, n, lanes));
+        if done {
+            let number = |x| D::Primal::from_real(<D::Primal as ComplexField>::RealField::from_base(x));
+            for (x, from) in a.iter_mut().zip(buffer.chunks_exact(1 + lanes)) {
+                x.set_primal(number(from[0]));
+                (0..lanes).for_each(|k| x.set_lane(k, number(from[1 + k])));
+            }
+        }
+        done
+    })
 }
 
 /// `a` becomes its exponential, the lanes `e` the derivatives in their directions.

@@ -16,49 +16,54 @@ use num_traits::Zero;
 
 use crate::error::Error;
 use crate::flags::{Trans, Uplo};
-use crate::function::degree::{DOUBLE, Powers, Rung, SINGLE, truncation};
+use crate::function::degree::{DOUBLE, Powers, Rung, SINGLE};
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
 use crate::routine::lu_solve;
 use crate::scalar::BaseOf;
-use crate::scratch::with_scratch;
 
-/// The numerators of the coefficients `c_k`, all exact; their first is the common denominator.
-fn coefficients(degree: usize) -> &'static [f64] {
-    match degree {
-        3 => &[120.0, 60.0, 12.0, 1.0],
-        5 => &[30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0],
-        7 => &[17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0],
-        9 => &[
-            17643225600.0,
-            8821612800.0,
-            2075673600.0,
-            302702400.0,
-            30270240.0,
-            2162160.0,
-            110880.0,
-            3960.0,
-            90.0,
-            1.0,
-        ],
-        _ => &[
-            64764752532480000.0,
-            32382376266240000.0,
-            7771770303897600.0,
-            1187353796428800.0,
-            129060195264000.0,
-            10559470521600.0,
-            670442572800.0,
-            33522128640.0,
-            1323241920.0,
-            40840800.0,
-            960960.0,
-            16380.0,
-            182.0,
-            1.0,
-        ],
+/// The coefficients `c_k` of the approximants, `c_0 = 1`, from their exact numerators.
+const fn coefficients<const K: usize>(numerators: [f64; K]) -> [f64; K] {
+    let (mut c, mut k) = (numerators, 0);
+    while k < K {
+        c[k] = numerators[k] / numerators[0];
+        k += 1;
     }
+    c
 }
+
+pub(crate) const C3: [f64; 4] = coefficients([120.0, 60.0, 12.0, 1.0]);
+pub(crate) const C5: [f64; 6] = coefficients([30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0]);
+pub(crate) const C7: [f64; 8] =
+    coefficients([17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0]);
+pub(crate) const C9: [f64; 10] = coefficients([
+    17643225600.0,
+    8821612800.0,
+    2075673600.0,
+    302702400.0,
+    30270240.0,
+    2162160.0,
+    110880.0,
+    3960.0,
+    90.0,
+    1.0,
+]);
+pub(crate) const C13: [f64; 14] = coefficients([
+    64764752532480000.0,
+    32382376266240000.0,
+    7771770303897600.0,
+    1187353796428800.0,
+    129060195264000.0,
+    10559470521600.0,
+    670442572800.0,
+    33522128640.0,
+    1323241920.0,
+    40840800.0,
+    960960.0,
+    16380.0,
+    182.0,
+    1.0,
+]);
 
 /// What the values have decided.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +79,13 @@ pub(crate) struct Choice {
 impl Choice {
     /// Coefficient `c_k` of the approximant.
     pub(crate) fn coefficient<R: Real>(&self, k: usize) -> R {
-        let numerators = coefficients(self.degree);
-        convert(numerators[k] / numerators[0])
+        convert(match self.degree {
+            3 => C3[k],
+            5 => C5[k],
+            7 => C7[k],
+            9 => C9[k],
+            _ => C13[k],
+        })
     }
 }
 
@@ -171,14 +181,8 @@ impl<'a, P: Lapack> Planes<'a, P> {
         let last = ladder.len() - 1;
         // The first degree that will do without squaring, given bounds on the powers that are not formed.
         let suffices = |planes: &Self, powers: &Powers, degrees: std::ops::Range<usize>| {
-            let fits = |rung: &&Rung| {
-                let m = rung.degree;
-                powers.are_small(rung, 0)
-                    || (powers.mean(m) <= rung.mean
-                        && powers.suffice(m, 0)
-                        && planes.correction(m, 0, powers) == 0)
-            };
-            ladder[degrees].iter().find(fits).map(|rung| (rung.degree, excess))
+            let degree = powers.unscaled(&ladder[degrees], planes.order(), |i, j| modulus(planes.a[(i, j)]));
+            degree.map(|degree| (degree, excess))
         };
         P::gemm(no, no, one, self.a.as_view(), self.a.as_view(), zero, self.a2.as_view_mut())?;
         powers.learn(2, norm(&self.a2));
@@ -209,52 +213,12 @@ impl<'a, P: Lapack> Planes<'a, P> {
                     powers.learn(10, norm(spare));
                 }
             }
-            s = (powers.mean(degree) / mean).log2().ceil().max(0.0) as usize;
-            s += self.correction(degree, s, &powers);
-            while !powers.are_small(rung, s) && !powers.suffice(degree, s) && s < 2 * limit as usize {
-                s += 1;
-            }
+            s = powers.squarings(rung, 2 * limit as usize, self.order(), |i, j| modulus(self.a[(i, j)]));
         }
         for (plane, power) in [(&mut self.a, 1), (&mut self.a2, 2), (&mut self.a4, 4), (&mut self.a6, 6)] {
             shrink(plane, power * s);
         }
         Ok((degree, excess + s))
-    }
-
-    /// `ℓ_m` for the matrix scaled by `2⁻ˢ`: how many more squarings the rounding of the powers of `|A|` asks for
-    /// (Al-Mohy and Higham 2010, eq. 3.13 and 5.1), in logarithms so that nothing overflows.
-    fn correction(&self, m: usize, s: usize, powers: &Powers) -> usize {
-        let from_norm = |log: f64| {
-            let alpha = log + truncation(m).log2() - (2 * m * s) as f64;
-            ((alpha + f64::from(powers.roundoff)) / (2 * m) as f64).ceil().max(0.0) as usize
-        };
-        // ‖|A|^p‖₁ / ‖A‖₁ is at most ‖A‖₁^2m, which mostly settles it.
-        let size = powers.size().log2();
-        if from_norm((2 * m) as f64 * size) == 0 {
-            return 0;
-        }
-        // ‖|A|^p‖₁ from p products of a row vector with |A|.
-        let n = self.order();
-        from_norm(with_scratch::<f64, _>(n * n + 2 * n, |buffer| {
-            let (moduli, rows) = buffer.split_at_mut(n * n);
-            moduli.iter_mut().zip(self.a.iter()).for_each(|(x, &a)| *x = modulus(a));
-            let (mut row, mut next) = rows.split_at_mut(n);
-            row.fill(1.0);
-            let mut log = -size;
-            for _ in 0..2 * m + 1 {
-                for (x, column) in next.iter_mut().zip(moduli.chunks_exact(n)) {
-                    *x = row.iter().zip(column).map(|(r, a)| r * a).sum();
-                }
-                let largest = next.iter().fold(0.0_f64, |x, &y| x.max(y));
-                log += largest.log2();
-                if largest == 0.0 {
-                    break;
-                }
-                next.iter_mut().for_each(|x| *x /= largest);
-                std::mem::swap(&mut row, &mut next);
-            }
-            log
-        }))
     }
 
     /// `U` into `y`, `V − U` into `lu`.

@@ -4,6 +4,7 @@
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
 //!   [`recurrence`] and [`rows`]: the tiles of both, [`simd`]: what they are made of;
+//! - [`expm`]: the exponential;
 //! - [`lu`]: tiny systems by LU, values and lanes;
 //! - [`product`]: lanes of a matrix times values;
 //! - [`tangents`]: products and triangular solves on interleaved lanes;
@@ -17,6 +18,7 @@ use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 pub(crate) mod blocked;
 pub(crate) mod cholesky;
+pub(crate) mod expm;
 pub(crate) mod level3;
 pub(crate) mod lu;
 pub(crate) mod product;
@@ -109,6 +111,22 @@ impl<F: ComplexField + Copy> Entries<F> {
         unsafe { self.start.add(i * self.down + j * self.right + slot).cast::<[F; W]>().read() }
     }
 
+    /// Where the floats from number `slot` on of entry `(i, j)` are.
+    ///
+    /// # Safety
+    /// The entry lies in the matrix and has that many floats.
+    #[inline(always)]
+    unsafe fn at(&self, i: usize, j: usize, slot: usize) -> *mut F {
+        // SAFETY: the contract.
+        unsafe { self.start.add(i * self.down + j * self.right + slot) }
+    }
+
+    /// The matrix whose values are the tangents of lane `k`, which must be there if there is an entry.
+    #[inline(always)]
+    fn tangents(self, k: usize) -> Self {
+        Entries { start: self.start.wrapping_add(1 + k), ..self }
+    }
+
     /// Writes what [`load`](Entries::load) reads.
     ///
     /// # Safety
@@ -190,11 +208,31 @@ pub(crate) fn same<P: nalgebra::Scalar, F: nalgebra::Scalar>(
     (TypeId::of::<P>() == TypeId::of::<F>()).then(|| unsafe { std::mem::transmute_copy(&a) })
 }
 
+/// [`same`], to be written.
+pub(crate) fn same_mut<P: nalgebra::Scalar, F: nalgebra::Scalar>(
+    a: DMatrixViewMut<'_, P>,
+) -> Option<DMatrixViewMut<'_, F>> {
+    // SAFETY: source and target are the same type, and the source is given up.
+    (TypeId::of::<P>() == TypeId::of::<F>()).then(|| unsafe { std::mem::transmute_copy(&a) })
+}
+
 /// A matrix of plain floats, as one without lanes.
 pub(crate) fn floats_mut<F: Real<Base = F>>(mut a: DMatrixViewMut<'_, F>) -> Interleaved<'_, F> {
     let ((rows, cols), right) = (a.shape(), a.strides().1);
     let entries = Entries { start: a.as_mut_ptr(), rows, cols, down: 1, right };
     Interleaved { entries, lanes: 0, order: Order::First, matrix: PhantomData }
+}
+
+/// A buffer of rows x cols entries, by columns, of a value and its lanes each.
+pub(crate) fn buffer_mut<F: Real<Base = F>>(
+    a: &mut [F],
+    rows: usize,
+    cols: usize,
+    lanes: usize,
+) -> Interleaved<'_, F> {
+    assert!(a.len() == rows * cols * (1 + lanes));
+    let entries = Entries { start: a.as_mut_ptr(), rows, cols, down: 1 + lanes, right: (1 + lanes) * rows };
+    Interleaved { entries, lanes, order: Order::First, matrix: PhantomData }
 }
 
 /// The same, of a matrix that is only read.

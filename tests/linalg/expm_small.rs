@@ -1,0 +1,189 @@
+//! The kernel for small matrices against the roads it shortens: complex numbers and pushforwards go through planes.
+
+use dualpack::{Dual, Dual2, Exponential, HyperDual, Real, expm};
+use nalgebra::{Complex, DMatrix, Matrix2, Matrix3};
+
+use crate::support::compare::{assert_close, assert_same_bits, part, same_bits};
+use crate::support::matrices::{Kind, Random};
+
+/// Around every change of the layout, and beyond the largest order of the kernel.
+const ORDERS: [usize; 19] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 33, 48, 49, 65, 128, 130];
+
+/// A matrix whose 1-norm is about `size`.
+fn matrix(n: usize, size: f64) -> DMatrix<f64> {
+    Random::new(n as u64 + 1).matrix(n, n) * (2.0 * size / n.max(1) as f64)
+}
+
+fn direction(n: usize, k: usize) -> DMatrix<f64> {
+    Random::new(1000 + k as u64).matrix(n, n)
+}
+
+fn with_lanes<const N: usize>(
+    a: &DMatrix<f64>,
+    lane: impl Fn(usize) -> DMatrix<f64>,
+) -> DMatrix<Dual<f64, N>> {
+    let lanes: [DMatrix<f64>; N] = std::array::from_fn(lane);
+    DMatrix::from_fn(a.nrows(), a.ncols(), |i, j| {
+        Dual::new(a[(i, j)], std::array::from_fn(|k| lanes[k][(i, j)]))
+    })
+}
+
+/// Every lane is what a run with that lane alone gives, to the bit, and the value is that of the floats.
+fn lanes_are_single_runs<const N: usize>(a: &DMatrix<f64>, lane: impl Fn(usize) -> DMatrix<f64>, what: &str) {
+    let all = expm(&with_lanes::<N>(a, &lane)).unwrap();
+    assert_same_bits(&part(&all, |x| x.value), &expm(a).unwrap(), &format!("{what}, N = {N}: value"));
+    for k in 0..N {
+        let single = expm(&with_lanes::<1>(a, |_| lane(k))).unwrap();
+        let (got, want) = (part(&all, |x| x.eps[k]), part(&single, |x| x.eps[0]));
+        assert_same_bits(&got, &want, &format!("{what}, N = {N}: lane {k}"));
+    }
+}
+
+#[test]
+fn any_number_of_lanes() {
+    for n in ORDERS {
+        // One matrix for each degree, and two that are squared.
+        for size in [1e-3, 0.05, 0.4, 1.0, 2.0, 20.0, 400.0] {
+            if n > 20 && size != 20.0 {
+                continue;
+            }
+            let a = matrix(n, size);
+            let what = format!("n = {n}, norm {size}");
+            let lane = |k| direction(n, k);
+            lanes_are_single_runs::<2>(&a, lane, &what);
+            if n < 65 {
+                lanes_are_single_runs::<5>(&a, lane, &what);
+            }
+            if n < 20 {
+                lanes_are_single_runs::<3>(&a, lane, &what);
+                lanes_are_single_runs::<4>(&a, lane, &what);
+                lanes_are_single_runs::<7>(&a, lane, &what);
+                lanes_are_single_runs::<8>(&a, lane, &what);
+                lanes_are_single_runs::<15>(&a, lane, &what);
+                lanes_are_single_runs::<16>(&a, lane, &what);
+                lanes_are_single_runs::<17>(&a, lane, &what);
+            }
+        }
+    }
+}
+
+/// A lane that holds NaN or infinity in one place, next to others.
+#[test]
+fn lanes_that_are_not_finite() {
+    for n in [2, 3, 5, 8, 12, 50] {
+        let a = matrix(n, 4.0);
+        for bad in [f64::NAN, f64::INFINITY] {
+            let lane = |k| {
+                let mut e = direction(n, k);
+                if k % 3 == 1 {
+                    e[(n - 1, n / 2)] = bad;
+                }
+                e
+            };
+            let what = format!("n = {n}, a lane with {bad}");
+            lanes_are_single_runs::<4>(&a, lane, &what);
+            lanes_are_single_runs::<9>(&a, lane, &what);
+            let exp = expm(&with_lanes::<5>(&a, lane)).unwrap();
+            assert!(exp.iter().all(|x| x.eps[0].is_finite() && x.eps[3].is_finite()), "{what}: the others");
+            assert!(exp.iter().any(|x| !x.eps[1].is_finite()), "{what}: the lane itself");
+        }
+    }
+}
+
+/// Values against complex numbers, derivatives against pushforwards, for all kinds of matrices and norms.
+#[test]
+fn the_same_as_through_planes() {
+    for (seed, kind) in Kind::ALL.into_iter().enumerate() {
+        for n in [2, 3, 4, 6, 9, 16, 24] {
+            let plain = kind.matrix(seed as u64, n);
+            let norm = plain.abs().row_sum().max();
+            if !(norm > 0.0 && norm < 1e3) {
+                continue;
+            }
+            for size in [1e-3, 0.1, 0.5, 1.3, 2.0, 7.0, 40.0] {
+                let a = &plain * (size / norm);
+                let what = format!("{kind:?}, n = {n}, norm {size}");
+                let complex = expm(&a.map(|x| Complex::new(x, 0.0))).unwrap();
+                let tolerance = 1e-14 * (1.0 + size);
+                assert_close(&expm(&a).unwrap(), &part(&complex, |z| z.re), tolerance, &what);
+                let exp = expm(&with_lanes::<9>(&a, |k| direction(n, k))).unwrap();
+                let planes = Exponential::new(&a).unwrap();
+                for k in 0..9 {
+                    let want = planes.pushforward(&direction(n, k)).unwrap();
+                    assert_close(
+                        &part(&exp, |x| x.eps[k]),
+                        &want,
+                        4.0 * tolerance,
+                        &format!("{what}, lane {k}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Nested scalars have the values of the floats, to the bit, and first derivatives that agree to rounding.
+#[test]
+fn nested_values() {
+    for n in [2, 3, 4, 7, 16, 20] {
+        for size in [0.5, 2.0, 30.0] {
+            let (a, e, f) = (matrix(n, size), direction(n, 0), direction(n, 1));
+            let what = format!("n = {n}, norm {size}");
+            let value = expm(&a).unwrap();
+            let first = part(&expm(&with_lanes::<1>(&a, |_| e.clone())).unwrap(), |x| x.eps[0]);
+            let hyper = a.zip_zip_map(&e, &f, |x, e, f| HyperDual::<f64, 1, 1>::new(x, [e], [f], [[0.0]]));
+            let hyper = expm(&hyper).unwrap();
+            assert_same_bits(&part(&hyper, |x| x.value), &value, &what);
+            assert_close(&part(&hyper, |x| x.eps1[0]), &first, 1e-12, &what);
+            let symmetric = expm(&a.zip_map(&e, |x, e| Dual2::<f64, 1>::new(x, [e], [[0.0]]))).unwrap();
+            assert_same_bits(&part(&symmetric, |x| x.value), &value, &what);
+            assert_close(&part(&symmetric, |x| x.grad[0]), &first, 1e-12, &what);
+        }
+    }
+}
+
+/// Single precision against double.
+#[test]
+fn singles_of_all_orders() {
+    for n in [2, 3, 4, 5, 8, 9, 17] {
+        for size in [0.1, 1.0, 2.2, 10.0, 60.0] {
+            let a = matrix(n, size).map(|x| x as f32);
+            let lanes: [_; 5] = std::array::from_fn(|k| direction(n, k).map(|x| x as f32));
+            let all = DMatrix::from_fn(n, n, |i, j| {
+                Dual::<f32, 5>::new(a[(i, j)], std::array::from_fn(|k| lanes[k][(i, j)]))
+            });
+            let exp = expm(&all).unwrap();
+            let plain = expm(&a).unwrap();
+            assert!(exp.iter().zip(plain.iter()).all(|(x, y)| x.value.to_bits() == y.to_bits()));
+            let wide = with_lanes::<5>(&a.map(f64::from), |k| lanes[k].map(f64::from));
+            let wide = expm(&wide).unwrap();
+            let tolerance = 3e-6 * (1.0 + size);
+            let what = format!("n = {n}, norm {size}");
+            assert_close(&exp.map(|x| f64::from(x.value)), &part(&wide, |x| x.value), tolerance, &what);
+            for k in 0..5 {
+                let got = exp.map(|x| f64::from(x.eps[k]));
+                assert_close(&got, &part(&wide, |x| x.eps[k]), 4.0 * tolerance, &what);
+                let single =
+                    expm(&DMatrix::from_fn(n, n, |i, j| Dual::<f32, 1>::new(a[(i, j)], [lanes[k][(i, j)]])));
+                let single = single.unwrap().map(|x| f64::from(x.eps[0]));
+                assert!(got.iter().zip(single.iter()).all(|(x, y)| same_bits(*x, *y)), "{what}: lane {k}");
+            }
+        }
+    }
+}
+
+/// Matrices of static size are the same as others.
+#[test]
+fn static_sizes() {
+    let (a2, a3) = (matrix(2, 5.0), matrix(3, 5.0));
+    let d2 = with_lanes::<6>(&a2, |k| direction(2, k));
+    let d3 = with_lanes::<6>(&a3, |k| direction(3, k));
+    let (s2, s3) = (Matrix2::from_fn(|i, j| d2[(i, j)]), Matrix3::from_fn(|i, j| d3[(i, j)]));
+    let pairs = [
+        (expm(&d2).unwrap(), DMatrix::from_fn(2, 2, |i, j| expm(&s2).unwrap()[(i, j)])),
+        (expm(&d3).unwrap(), DMatrix::from_fn(3, 3, |i, j| expm(&s3).unwrap()[(i, j)])),
+    ];
+    for (dynamic, fixed) in pairs {
+        assert!(dynamic.iter().zip(fixed.iter()).all(|(x, y)| x.same(*y)));
+    }
+}
