@@ -12,7 +12,7 @@ use crate::function::degree::{Norms, QUICK_DOUBLE, QUICK_SINGLE, Quick, power_of
 use crate::function::pade::{C3, C5, C7, C9, C13};
 
 /// The largest number of squarings.
-pub(super) const SQUARINGS: usize = 10;
+pub(super) const SQUARINGS: usize = 8;
 
 /// What the values have decided.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Choice {
 }
 
 /// The planes of the values, n rows of `ld` floats each: what the lanes need of the approximant, and at `squares` one
-/// after the other the approximant and its squares but for the last one, which is `r`. At first `a` is the matrix.
+/// after the other, unless null, the approximant and its squares but for the last one, which is `r`. At first `a` is the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Planes<F> {
     pub ld: usize,
@@ -292,7 +292,7 @@ where
         add_to_diagonal(n, ld, p.r, convert(1.0));
         let square = register(p.squares);
         for k in 0..squarings {
-            for at in 0..len {
+            for at in 0..if p.squares.is_null() { 0 } else { len } {
                 square.add(k * len + at).write(r.add(at).read());
             }
             times::<L, O, K, false>(n, shape, p.r, p.r, p.spare);

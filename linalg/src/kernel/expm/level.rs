@@ -12,7 +12,7 @@ use super::product::{Dynamic, Fixed, Kind, Product, Row, Rows, Side, product};
 #[cfg(target_arch = "x86_64")]
 use super::vector::x86::{D4, D8, S4, S8};
 use super::vector::{Array, Vector};
-use super::{Layout, MAX, Piece};
+use super::{Layout, Piece};
 use crate::kernel::Entries;
 
 /// An instruction set, for one of the floats.
@@ -65,8 +65,10 @@ impl Set {
 pub(super) struct Job<F> {
     pub a: Entries<F>,
     pub layout: Layout,
-    /// `layout.scratch()` floats.
-    pub scratch: *mut F,
+    /// `layout.planes()` floats.
+    pub planes: *mut F,
+    /// `layout.work()` floats.
+    pub work: *mut F,
 }
 
 /// Any CPU.
@@ -231,17 +233,21 @@ unsafe fn tiny_lanes<L: Level, V: Vector<Float = L::Float>, const M: usize>(
 /// As for [`run`].
 #[inline(always)]
 unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
-    let Layout { n, ld, .. } = job.layout;
+    let Layout { n, ld, lanes: count, .. } = job.layout;
     let (order, plane) = (Dynamic(n), n * ld);
     // SAFETY: the scratch has room for the planes, the squares, the reciprocals and indices of MAX rows, and the work of
     // a group.
     unsafe {
         let [a, a2, a4, a6, spare, w, w1, z1, y, l, u, r] =
-            std::array::from_fn::<_, PLANES, _>(|k| job.scratch.wrapping_add(k * plane));
-        let squares = job.scratch.add(PLANES * plane);
-        let inverses = squares.add(SQUARINGS * plane);
-        let swaps = inverses.add(MAX).cast();
-        let rest = inverses.add(3 * MAX);
+            std::array::from_fn::<_, PLANES, _>(|k| job.planes.wrapping_add(k * plane));
+        let squares = job.planes.add(PLANES * plane);
+        let (squares, inverses) = if count == 0 {
+            (std::ptr::null_mut(), squares)
+        } else {
+            (squares, squares.add(SQUARINGS * plane))
+        };
+        // An index takes no more room than a float.
+        let swaps = inverses.add(n).cast();
         let row = ld / L::Group::WIDTH;
         let p = Planes { ld, row, a, a2, a4, a6, spare, w, w1, z1, y, l, u, r, squares, inverses, swaps };
         load_values(job.a, n, (ld, ld), p.a);
@@ -249,7 +255,7 @@ unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
         let mut first = 0;
         while let Some(piece) = job.layout.piece(first) {
             if piece.width == 0 {
-                let work = carved::<L::Group>(n, row * piece.count, rest);
+                let work = carved::<L::Group>(n, row * piece.count, job.work);
                 for k in 0..piece.count {
                     let e = work.e.add(k * row).cast();
                     load_values(job.a.tangents(first + k), n, (ld, piece.count * ld), e);
@@ -264,7 +270,7 @@ unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
                     store_values(e, n, piece.count * ld, job.a.tangents(first + k));
                 }
             } else {
-                let work = carved::<L::Group>(n, n, rest);
+                let work = carved::<L::Group>(n, n, job.work);
                 load_lanes(job.a, n, piece, work.e);
                 lanes::<L, _, Side<L::Group>>(order, &p, choice, &work);
                 store_lanes(work.e, n, piece, job.a);

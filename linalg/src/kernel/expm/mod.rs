@@ -68,17 +68,20 @@ impl Layout {
         Some(Piece { first, count: rest.min(most), width })
     }
 
-    /// The scratch of [`Job`], in floats.
-    fn scratch(&self) -> usize {
-        if self.tiny {
-            return 0;
-        }
+    /// The floats that [`Job`] needs for the planes, those of the squares if there are lanes.
+    fn planes(&self) -> usize {
+        let squares = if self.lanes == 0 { 0 } else { SQUARINGS };
+        if self.tiny { 0 } else { (PLANES + squares) * self.n * self.ld + 2 * self.n }
+    }
+
+    /// The floats that it needs for the work on a group of lanes.
+    fn work(&self) -> usize {
         // The first piece is the largest one.
         let row = self.piece(0).map_or(0, |piece| match piece.width {
             0 => piece.count * self.ld,
             width => self.n * width,
         });
-        (PLANES + SQUARINGS) * self.n * self.ld + 3 * MAX + 7 * self.n * row
+        if self.tiny { 0 } else { 7 * self.n * row }
     }
 }
 
@@ -96,13 +99,17 @@ pub(crate) fn exponential<F: Base>(matrix: Interleaved<'_, F>) -> bool {
         return false;
     }
     let layout = Layout::new::<F>(a.rows, lanes);
-    let run = |scratch| {
+    let run = |planes: *mut F, work: *mut F| {
         // SAFETY: `a` is an exclusively borrowed square matrix of entries with a value and `lanes` tangents, and the
-        // scratch as large as asked for; the CPU has been looked at.
-        unsafe { run(&Job { a, layout, scratch }).is_some() }
+        // memory as large as asked for; the CPU has been looked at.
+        unsafe { run(&Job { a, layout, planes, work }).is_some() }
     };
-    match layout.scratch() {
-        0 => run(std::ptr::null_mut()),
-        len => with_uninit(len, |scratch: &mut [MaybeUninit<F>]| run(scratch.as_mut_ptr().cast())),
+    if layout.tiny {
+        return run(std::ptr::null_mut(), std::ptr::null_mut());
     }
+    with_uninit(layout.planes(), |planes: &mut [MaybeUninit<F>]| {
+        with_uninit(layout.work(), |work: &mut [MaybeUninit<F>]| {
+            run(planes.as_mut_ptr().cast(), work.as_mut_ptr().cast())
+        })
+    })
 }
