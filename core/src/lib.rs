@@ -70,6 +70,7 @@ mod compare;
 mod drive;
 mod dual;
 mod dual2;
+mod far;
 mod field;
 mod hyper;
 mod kinks;

@@ -22,7 +22,7 @@ use num_traits::Float;
 
 use crate::kinks::{kinks, kinks2, remainders};
 use crate::special::{self, scaled, special, special_orders};
-use crate::{Lift, Real, cardinal, kinks, plane, pow, shared};
+use crate::{Lift, Real, cardinal, far, kinks, plane, pow, shared};
 
 /// The constant `c` in any scalar.
 #[inline(always)]
@@ -334,7 +334,18 @@ macro_rules! lifted {
                 fn second<T: Real>($x: T, $y: T $(, $p: $pt)*) -> T { $second }
                 let $x = number.inner();
                 let $y = <T::Inner as Real>::Fns::$name($x $(, $p)*);
-                number.chain($y, || first($x, $y $(, $p)*), || second($x, $y $(, $p)*))
+                let far = far::chain(
+                    number,
+                    $y,
+                    far::degree!($name $($p)*),
+                    |z| <T::Inner as Real>::Fns::$name(z $(, $p)*),
+                    |z, w| first(z, w $(, $p)*),
+                    |z, w| second(z, w $(, $p)*),
+                );
+                match far {
+                    Some(y) => y,
+                    None => number.chain($y, || first($x, $y $(, $p)*), || second($x, $y $(, $p)*)),
+                }
             }
         )*
     };
@@ -356,13 +367,21 @@ macro_rules! shared {
                 let $x = number.inner();
                 if T::Inner::ORDER > 0 || !shared::costly(stringify!($name)) {
                     let $y = <T::Inner as Real>::Fns::$name($x);
-                    return number.chain($y, || first($x, $y), || second($x, $y));
+                    let value = <T::Inner as Real>::Fns::$name;
+                    return match far::chain(number, $y, far::degree!($name), value, first, second) {
+                        Some(y) => y,
+                        None => number.chain($y, || first($x, $y), || second($x, $y)),
+                    };
                 }
                 let (y, slope) = $x.outcome(ID, |$x| {
                     let $y = <T::Inner as Real>::Fns::$name($x);
                     ($y, first($x, $y))
                 });
-                number.chain(y, || slope, || second($x, y))
+                let value = <T::Inner as Real>::Fns::$name;
+                match far::chain(number, y, far::degree!($name), value, first, second) {
+                    Some(y) => y,
+                    None => number.chain(y, || slope, || second($x, y)),
+                }
             }
         )*
     };

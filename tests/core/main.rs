@@ -12,6 +12,7 @@ mod drive_oracle;
 mod drive_parallel;
 mod drive_products;
 mod drive_sharing;
+mod far;
 mod field;
 mod kinks;
 mod lanes;
