@@ -70,14 +70,14 @@ impl<T: Real, const N: usize> SparseJacobian<T, N> {
     /// ```
     pub fn probe(mut f: impl FnMut(&mut [Dual<T, N>], &[Dual<T, N>]), x: &[T], m: usize) -> Self {
         const { assert!(N > 0, "a pass needs at least one lane") };
-        let (zero, n) = (T::zero(), x.len());
+        let (zero, nan, n) = (T::zero(), nalgebra::convert(f64::NAN), x.len());
         let mut seeded = vec![Dual::constant(zero); n];
         let mut values = vec![Dual::constant(zero); m];
         let mut entries = Vec::new();
         fill(x, &mut seeded);
         for start in (0..n).step_by(N) {
             let inputs = chunk(start, N, n);
-            seeded[inputs.clone()].iter_mut().enumerate().for_each(|(lane, s)| s.eps[lane] = zero / zero);
+            seeded[inputs.clone()].iter_mut().enumerate().for_each(|(lane, s)| s.eps[lane] = nan);
             values.fill(Dual::constant(zero));
             f(&mut values, &seeded);
             unseed(&mut seeded, inputs.clone());
