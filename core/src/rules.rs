@@ -14,7 +14,8 @@
 //!
 //! Rules for writing rows: take the value from the value function, never rebuild it; write divisions that may meet a
 //! zero as `.recip()`, which keeps strong zeros; avoid intermediate squares that overflow where the result does not;
-//! never cancel (`1 - tanh²` has no digits left at 10).
+//! never cancel (`1 - tanh²` has no digits left at 10). Powers and logarithms stand in the list of `far.rs` too, which
+//! keeps their derivatives in range at extreme arguments.
 
 use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
