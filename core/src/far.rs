@@ -66,23 +66,24 @@ fn is_single<F>() -> bool {
 impl Far {
     /// Where x^(p-2), or the square of a tangent of the size of x, is near the ends of the range.
     #[inline(always)]
-    pub(crate) fn of<F: Base>(x: F, degree: Option<f64>) -> Option<Self> {
+    pub(crate) fn of<D: Lift>(x: D, degree: Option<f64>) -> Option<Self> {
         let degree = degree?;
-        let (range, largest) = if is_single::<F>() { (120.0, 126) } else { (1000.0, 1022) };
+        let (range, smallest) = if is_single::<D::Base>() { (120.0, -126) } else { (1000.0, -1022) };
         let limit = if degree <= 0.0 {
             range / (2.0 - degree)
-        } else if degree < 2.0 && degree != 1.0 {
+        } else if degree < 2.0 && degree != 1.0 && D::ORDER > D::Inner::ORDER + 1 {
+            // Without f'' nothing leaves the range: f' is an ordinary number.
             range / 2.0
         } else {
             return None;
         };
-        let size = Float::abs(wide(x));
+        let size = Float::abs(wide(x.base()));
         let exponent = (size.to_bits() >> 52) as i32 - 1023;
-        let far = f64::from(exponent.abs()) > limit && size > 0.0 && size < f64::INFINITY;
+        // Of subnormal arguments the derivatives of powers below 0 and logarithms are infinite.
+        let finite = size > 0.0 && size < f64::INFINITY && (degree > 0.0 || exponent >= smallest);
+        let far = f64::from(exponent.abs()) > limit && finite;
         // Roots are flat enough for half of the way; all of it would square a tangent of the size of 1 out of range.
         let exponent = if degree > 0.0 { exponent / 2 } else { exponent };
-        // Such tangents stay finite beside subnormal arguments: an infinite one would meet zeros of other parts.
-        let exponent = exponent.clamp(-largest, largest);
         far.then_some(Self { exponent, degree })
     }
 
@@ -129,5 +130,5 @@ pub(crate) fn chain<D: Lift>(
     first: impl Fn(D::Inner, D::Inner) -> D::Inner,
     second: impl Fn(D::Inner, D::Inner) -> D::Inner,
 ) -> Option<D> {
-    Far::of(x.base(), degree)?.chain(x, y, value, first, second)
+    Far::of(x, degree)?.chain(x, y, value, first, second)
 }
