@@ -24,6 +24,9 @@ use crate::shape::rows_of;
 /// How many directions of a pushforward are carried at a time.
 const DIRECTIONS: usize = 16;
 
+/// Up to this many columns a copy of the whole matrix is faster than one of its lower triangle.
+const FEW_COLUMNS: usize = 8;
+
 /// `A = L Lᴴ`, for floats, complex numbers and every dual scalar, static and dynamic sizes.
 ///
 /// Only the lower triangle of `A` is read, in the value and in the tangents: the matrix that is meant is the Hermitian
@@ -68,16 +71,50 @@ where
     /// # Errors
     /// [`Error::Shape`] unless `a` is square, [`Error::NonFinite`] for NaN or infinity in the lower triangle,
     /// [`Error::NotPositiveDefinite`] with the order of the first leading minor that is not positive.
+    #[inline]
     pub fn new(mut a: OMatrix<T, D, D>) -> Result<Self, Error> {
-        let has_tangents = <T::RealField as Real>::ORDER > 0;
-        if has_tangents && D::try_to_usize().is_none() && a.nrows() > POTRF_LIMIT {
-            let native = |i, j| if i < j { T::Native::zero() } else { a[(i, j)].native() };
-            let mut l = DMatrix::from_fn(a.nrows(), a.ncols(), native);
-            T::Native::front_potrf(l.as_view_mut())?;
-            return Ok(Cholesky { a, l: Some(l) });
+        let l = factor(&mut a)?;
+        Ok(Cholesky { a, l })
+    }
+
+    /// Factors another matrix, in the memory of this one if it has the same size: what moves, and for a dynamic size what
+    /// is allocated, in a loop.
+    ///
+    /// # Errors
+    /// As for [`new`](Cholesky::new); then this is the factor of nothing, all NaN.
+    ///
+    /// ```
+    /// use dualpack_linalg::Cholesky;
+    /// use nalgebra::Matrix2;
+    /// let mut chol = Cholesky::new(Matrix2::<f64>::identity())?;
+    /// chol.refactor(&Matrix2::new(4.0, 2.0, 2.0, 5.0))?;
+    /// assert_eq!(chol.l(), Matrix2::new(2.0, 0.0, 1.0, 2.0));
+    /// assert!(chol.refactor(&Matrix2::new(4.0, 2.0, 2.0, 1.0)).is_err());
+    /// assert!(chol.l()[(0, 0)].is_nan());
+    /// # Ok::<(), dualpack_linalg::Error>(())
+    /// ```
+    #[inline]
+    pub fn refactor(&mut self, a: &OMatrix<T, D, D>) -> Result<(), Error> {
+        let (m, n) = a.shape();
+        if self.a.shape() != (m, n) {
+            self.a = a.clone();
+        } else if n <= FEW_COLUMNS {
+            self.a.as_mut_slice().copy_from_slice(a.as_slice());
+        } else {
+            for j in 0..n {
+                let rows = j * m + j.min(m)..(j + 1) * m;
+                self.a.as_mut_slice()[rows.clone()].copy_from_slice(&a.as_slice()[rows]);
+            }
         }
-        T::front_potrf(view_mut(&mut a))?;
-        Ok(Cholesky { a, l: None })
+        let (l, done) = match factor(&mut self.a) {
+            Ok(l) => (l, Ok(())),
+            Err(error) => {
+                self.a.fill(T::all_nan());
+                (None, Err(error))
+            }
+        };
+        self.l = l;
+        done
     }
 
     /// The lower triangular factor `L`, with a positive diagonal and zeros above it.
@@ -93,6 +130,7 @@ where
     }
 
     /// Gives the factor away, with any numbers above its diagonal: for routines that read only the lower triangle.
+    #[inline]
     pub fn unpack_dirty(mut self) -> OMatrix<T, D, D> {
         if let Some(l) = &self.l {
             let by = Factorization::Cholesky { l: l.as_view() };
@@ -253,6 +291,24 @@ where
         }
         Ok(dl)
     }
+}
+
+/// The factor in place of the lower triangle of `a`, or the factor of the values if `a` is large, dynamic, and not of
+/// plain floats.
+#[inline]
+fn factor<T: Lapack, D: Dim>(a: &mut OMatrix<T, D, D>) -> Result<Option<DMatrix<T::Native>>, Error>
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    let has_tangents = <T::RealField as Real>::ORDER > 0;
+    if has_tangents && D::try_to_usize().is_none() && a.nrows() > POTRF_LIMIT {
+        let native = |i, j| if i < j { T::Native::zero() } else { a[(i, j)].native() };
+        let mut l = DMatrix::from_fn(a.nrows(), a.ncols(), native);
+        T::Native::front_potrf(l.as_view_mut())?;
+        return Ok(Some(l));
+    }
+    T::front_potrf(view_mut(a))?;
+    Ok(None)
 }
 
 fn twice_sum_of_logarithms<T: Lapack>(n: usize, diagonal: impl Fn(usize) -> T) -> T::RealField {

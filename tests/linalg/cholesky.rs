@@ -231,3 +231,59 @@ fn single_precision() {
         }
     }
 }
+
+/// Factoring again in the same memory is factoring anew, to the bit, whatever was there; after an error nothing finite is
+/// left.
+#[test]
+fn refactor() {
+    fn with<const N: usize>() {
+        let lift = |a: &DMatrix<f64>, seed: u64| {
+            let lanes: Vec<DMatrix<f64>> =
+                (0..N as u64).map(|k| Random::new(seed + k).symmetric(a.nrows())).collect();
+            DMatrix::from_fn(a.nrows(), a.nrows(), |i, j| {
+                // The upper triangle is not read.
+                let number = |x: f64| if i < j { f64::NAN } else { x };
+                Dual::<f64, N>::new(number(a[(i, j)]), std::array::from_fn(|k| number(lanes[k][(i, j)])))
+            })
+        };
+        let mut chol = Cholesky::new(lift(&Kind::Spd.matrix(1, 3), 5)).unwrap();
+        for n in [3, 3, 0, 1, 2, 4, 5, 6, 6, 7, 24, 25, 26, 26, 4] {
+            let a = lift(&Kind::Spd.matrix(90 + n as u64, n), 7);
+            chol.refactor(&a).unwrap();
+            let (again, anew) = (chol.l(), Cholesky::new(a.clone()).unwrap().l());
+            assert_same_bits(&part(&again, |x| x.value), &part(&anew, |x| x.value), "values");
+            for k in 0..N {
+                assert_same_bits(&part(&again, |x| x.eps[k]), &part(&anew, |x| x.eps[k]), "lanes");
+                let lower = part(&again, |x| x.eps[k]);
+                assert!(lower.iter().all(|x| x.is_finite()), "n = {n}, N = {N}");
+            }
+            for minor in (1..=n).step_by(3) {
+                let mut bad = a.clone();
+                bad[(minor - 1, minor - 1)].value = -1.0;
+                let expected = Error::NotPositiveDefinite { routine: "potrf", minor };
+                assert_eq!(chol.refactor(&bad).unwrap_err(), expected);
+                assert!(
+                    chol.l()[(n - 1, 0)].value.is_nan() && chol.l()[(0, 0)].eps.iter().all(|x| x.is_nan())
+                );
+                bad[(n - 1, minor - 1)].value = f64::INFINITY;
+                let expected = Error::NonFinite { routine: "potrf", row: n, col: minor };
+                assert_eq!(chol.refactor(&bad).unwrap_err(), expected);
+            }
+        }
+        for shape in [(2, 3), (3, 2)] {
+            let a = DMatrix::from_element(shape.0, shape.1, Dual::<f64, N>::constant(1.0));
+            // Twice: with and without memory of that shape.
+            assert!(matches!(chol.refactor(&a), Err(Error::Shape { .. })));
+            assert!(matches!(chol.refactor(&a), Err(Error::Shape { .. })));
+        }
+    }
+    with::<1>();
+    with::<4>();
+    with::<7>();
+    with::<8>();
+    with::<17>();
+    let mut chol = Cholesky::new(Matrix3::identity()).unwrap();
+    let a = Matrix3::new(4.0, 0.0, 0.0, 2.0, 5.0, 0.0, 2.0, 3.0, 6.0);
+    chol.refactor(&a).unwrap();
+    assert_same_bits(&chol.l(), &Cholesky::new(a).unwrap().l(), "floats");
+}

@@ -4,6 +4,7 @@ use dualpack_core::Base;
 
 use super::recurrence::{LARGEST, Lanes, Panels, VALUES, Values, columns};
 use super::simd::{Job, Machine, Simd, machines};
+use super::whole::{self, WHOLE};
 use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
 use crate::error::Error;
 use crate::flags::Uplo;
@@ -270,6 +271,25 @@ const TINY_SOLVE: usize = 12;
 /// As for [`potrf_any`].
 #[inline(always)]
 unsafe fn factor_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) -> usize {
+    // SAFETY: the contract.
+    unsafe {
+        match a.rows {
+            0 => 0,
+            1 => whole::factor::<F, C, 1>(a, lanes),
+            2 => whole::factor::<F, C, 2>(a, lanes),
+            3 => whole::factor::<F, C, 3>(a, lanes),
+            WHOLE => whole::factor::<F, C, WHOLE>(a, lanes),
+            _ => factor_columns::<F, C, P>(a, lanes),
+        }
+    }
+}
+
+/// Of matrices that do not fit the registers.
+///
+/// # Safety
+/// As for [`potrf_any`].
+#[inline(always)]
+unsafe fn factor_columns<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) -> usize {
     let n = a.rows;
     let mut factor = Values::<F>::new(n);
     // SAFETY: all indices are below n, in the lower triangle.

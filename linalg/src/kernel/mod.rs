@@ -3,7 +3,7 @@
 //! run time. Every lane is computed by the same operations whatever the other lanes are.
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
-//!   [`recurrence`] and [`rows`]: the tiles of both, [`simd`]: what they are made of;
+//!   [`recurrence`] and [`rows`]: the tiles of both, [`whole`]: a matrix that is one tile, [`simd`]: what they are made of;
 //! - [`expm`]: the exponential;
 //! - [`lu`]: tiny systems by LU, values and lanes;
 //! - [`product`]: lanes of a matrix times values;
@@ -26,6 +26,7 @@ mod recurrence;
 mod rows;
 mod simd;
 pub(crate) mod tangents;
+mod whole;
 
 /// How the floats of an entry follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

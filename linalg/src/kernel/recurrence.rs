@@ -188,7 +188,7 @@ pub(super) unsafe fn columns<F: Base, M: Simd<F>, const P: usize>(m: M, f: Lanes
 
 /// `√d` and its reciprocal, of a positive and finite number.
 #[inline(always)]
-fn root<F: Base>(d: F) -> Option<(F, F)> {
+pub(super) fn root<F: Base>(d: F) -> Option<(F, F)> {
     let pivot = d.sqrt();
     let moderate = |e: f64| nalgebra::convert::<f64, F>(e);
     let (least, most) = if size_of::<F>() == 4 { (1e-36, 1e36) } else { (1e-300, 1e300) };
