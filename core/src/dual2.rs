@@ -36,15 +36,38 @@ pub struct Dual2<T, const N: usize = 1> {
     pub hess: [[T; N]; N],
 }
 
-/// The rows `f(0)`, `f(1)`, ...: whole vectors of lanes. What they hold below the diagonal means nothing, and is
-/// cheaper to compute than to leave out.
+/// The upper triangle, row by row in vectors of lanes: `$body` is the `W` entries of row `$i` from column `$at` on. A
+/// vector that lies below the diagonal is left out; what else is there means nothing, and is cheaper to compute than to
+/// leave out.
+macro_rules! rows {
+    (|$i:ident, $at:ident| $body:expr) => {{
+        let mut h = [[T::zero(); N]; N];
+        for $i in 0..N {
+            let mut $at = 0;
+            // The widths of the vectors of `f64`.
+            if cfg!(target_feature = "avx512f") {
+                rows!(@stage 8; h, $i, $at, $body);
+            }
+            rows!(@stage 4; h, $i, $at, $body);
+            rows!(@stage 1; h, $i, $at, $body);
+        }
+        h
+    }};
+    (@stage $W:literal; $h:ident, $i:ident, $at:ident, $body:expr) => {
+        while N - $at >= $W {
+            if $at + $W > $i {
+                let entries: [T; $W] = $body;
+                $h[$i][$at..$at + $W].copy_from_slice(&entries);
+            }
+            $at += $W;
+        }
+    };
+}
+
+/// The `W` entries of `row` from `at` on.
 #[inline(always)]
-fn rows<T: Real, const N: usize>(mut f: impl FnMut(usize) -> [T; N]) -> [[T; N]; N] {
-    let mut h = [[T::zero(); N]; N];
-    for i in 0..N {
-        h[i] = f(i);
-    }
-    h
+fn cut<T, const N: usize, const W: usize>(row: &[T; N], at: usize) -> &[T; W] {
+    row[at..].first_chunk().expect("a whole vector")
 }
 
 /// Calls `f` for the upper triangle, zero below.
@@ -126,7 +149,7 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value + b.value,
             grad: T::lanes_add(&a.grad, &b.grad),
-            hess: rows(|i| T::lanes_add(&a.hess[i], &b.hess[i])),
+            hess: rows!(|i, at| T::lanes_add(cut(&a.hess[i], at), cut(&b.hess[i], at))),
         }
     }
     #[inline(always)]
@@ -134,7 +157,7 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value - b.value,
             grad: T::lanes_sub(&a.grad, &b.grad),
-            hess: rows(|i| T::lanes_sub(&a.hess[i], &b.hess[i])),
+            hess: rows!(|i, at| T::lanes_sub(cut(&a.hess[i], at), cut(&b.hess[i], at))),
         }
     }
     /// ∇²(ab) = b ∇²a + a ∇²b + ∇a ∇bᵀ + ∇b ∇aᵀ
@@ -143,9 +166,10 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value * b.value,
             grad: T::lanes_axpby(&a.grad, b.value, &b.grad, a.value),
-            hess: rows(|i| {
-                let outer = T::lanes_axpby(&a.hess[i], b.value, &b.hess[i], a.value);
-                T::lanes_add(&outer, &T::lanes_axpby(&b.grad, a.grad[i], &a.grad, b.grad[i]))
+            hess: rows!(|i, at| {
+                let own = T::lanes_axpby(cut(&a.hess[i], at), b.value, cut(&b.hess[i], at), a.value);
+                let cross = T::lanes_axpby(cut(&b.grad, at), a.grad[i], cut(&a.grad, at), b.grad[i]);
+                T::lanes_add(&own, &cross)
             }),
         }
     }
@@ -154,23 +178,27 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
     fn div(a: &Self, b: &Self) -> Self {
         let value = a.value / b.value;
         let grad = T::lanes_unscale(&T::lanes_add_scaled(&a.grad, &b.grad, -value), b.value);
-        let hess = rows(|i| {
-            let own = T::lanes_add_scaled(&a.hess[i], &b.hess[i], -value);
-            let cross = T::lanes_axpby(&b.grad, grad[i], &grad, b.grad[i]);
+        let hess = rows!(|i, at| {
+            let own = T::lanes_add_scaled(cut(&a.hess[i], at), cut(&b.hess[i], at), -value);
+            let cross = T::lanes_axpby(cut(&b.grad, at), grad[i], cut(&grad, at), b.grad[i]);
             T::lanes_unscale(&T::lanes_sub(&own, &cross), b.value)
         });
         Self { value, grad, hess }
     }
     #[inline(always)]
     fn neg(a: &Self) -> Self {
-        Self { value: -a.value, grad: T::lanes_neg(&a.grad), hess: rows(|i| T::lanes_neg(&a.hess[i])) }
+        Self {
+            value: -a.value,
+            grad: T::lanes_neg(&a.grad),
+            hess: rows!(|i, at| T::lanes_neg(cut(&a.hess[i], at))),
+        }
     }
     #[inline(always)]
     fn scale(a: &Self, s: T) -> Self {
         Self {
             value: a.value * s,
             grad: T::lanes_scale(&a.grad, s),
-            hess: rows(|i| T::lanes_scale(&a.hess[i], s)),
+            hess: rows!(|i, at| T::lanes_scale(cut(&a.hess[i], at), s)),
         }
     }
     #[inline(always)]
@@ -178,7 +206,7 @@ impl<T: Real, const N: usize> Arith for Dual2<T, N> {
         Self {
             value: a.value / s,
             grad: T::lanes_unscale(&a.grad, s),
-            hess: rows(|i| T::lanes_unscale(&a.hess[i], s)),
+            hess: rows!(|i, at| T::lanes_unscale(cut(&a.hess[i], at), s)),
         }
     }
     #[inline(always)]
@@ -275,9 +303,9 @@ impl<T: Real, const N: usize> Lift for Dual2<T, N> {
         // Before any branch, so that sine and cosine can be one call.
         let (f1, f2) = (first(), second());
         if f1.all_finite() && f2.all_finite() && !y.is_nan() {
-            let hess = rows(|i| {
-                let curvature = T::lanes_scale(&self.grad, self.grad[i]);
-                T::lanes_axpby(&self.hess[i], f1, &curvature, f2)
+            let hess = rows!(|i, at| {
+                let curvature = T::lanes_scale(cut(&self.grad, at), self.grad[i]);
+                T::lanes_axpby(cut(&self.hess[i], at), f1, &curvature, f2)
             });
             return Self { value: y, grad: T::lanes_scale(&self.grad, f1), hess };
         }
