@@ -7,17 +7,16 @@
 //! RUSTFLAGS="-C target-cpu=native" cargo bench --bench scalars                          LTO
 //! ```
 
-// What criterion's macros make is public and has no documentation.
-#![allow(missing_docs)]
-
 use std::hint::black_box;
 use std::ops::{Add, Div, Mul, Sub};
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dualpack::{Dual, gradient};
 use hyperdual::Hyperdual;
 use num_dual::{Derivative, DualNum, DualSVec64};
 use num_traits::Float;
+
+#[path = "support/timing.rs"]
+mod timing;
 
 const X: [f64; 8] = [0.5, 1.25, -0.75, 2.0, 1.5, 0.3, -1.1, 0.9];
 
@@ -47,79 +46,83 @@ fn hyper<const M: usize>(value: f64) -> Hyperdual<f64, M> {
     Hyperdual::from_slice(&slots)
 }
 
+/// Runs the measurements whose names contain the text given on the command line, all without one.
+struct Bench {
+    filter: String,
+}
+
+impl Bench {
+    fn time<R>(&self, name: &str, f: impl FnMut() -> R) {
+        if name.contains(&self.filter) {
+            println!("{name:<28} {:>9.2} ns", timing::best(2e8, f));
+        }
+    }
+}
+
 /// One operation in four numbers; operands and result pass through memory, as in a loop over arrays.
 macro_rules! operation {
-    ($c:ident, $name:literal, |$x:ident, $y:ident| $ours:expr, $num_dual:expr, $float:expr) => {
-        let mut group = $c.benchmark_group($name);
+    ($bench:ident, $name:literal, |$x:ident, $y:ident| $ours:expr, $num_dual:expr, $float:expr) => {
         let ($x, $y) = (1.3, 0.7);
-        group.bench_function("f64", |b| {
-            let (mut a, mut c) = ($x, $y);
-            b.iter(|| {
-                let ($x, $y) = (*black_box(&mut a), *black_box(&mut c));
-                $float
-            })
+        let (mut a, mut c) = ($x, $y);
+        $bench.time(concat!($name, "/f64"), || {
+            let ($x, $y) = (*black_box(&mut a), *black_box(&mut c));
+            $float
         });
-        operation!(@lanes group, ours, "dualpack", |$x, $y| $ours; 1 4 8 16);
-        operation!(@lanes group, num_dual, "num-dual", |$x, $y| $num_dual; 1 4 8 16);
-        operation!(@lanes group, hyper, "hyperdual", |$x, $y| $float; 2 5 9 17);
-        group.finish();
+        operation!(@lanes $bench, $name, ours, "dualpack", |$x, $y| $ours; 1 4 8 16);
+        operation!(@lanes $bench, $name, num_dual, "num-dual", |$x, $y| $num_dual; 1 4 8 16);
+        operation!(@lanes $bench, $name, hyper, "hyperdual", |$x, $y| $float; 2 5 9 17);
     };
-    (@lanes $group:ident, $number:ident, $label:literal, |$x:ident, $y:ident| $op:expr; $($N:literal)*) => {$(
-        $group.bench_function(BenchmarkId::new($label, $N), |b| {
-            let (mut a, mut c) = ($number::<$N>($x), $number::<$N>($y));
-            let mut out = a;
-            b.iter(|| {
-                let ($x, $y) = (*black_box(&mut a), *black_box(&mut c));
-                out = $op;
-                black_box(&mut out);
-            })
+    (@lanes $bench:ident, $name:literal, $number:ident, $label:literal, |$x:ident, $y:ident| $op:expr; $($N:literal)*) => {$(
+        let (mut a, mut c) = ($number::<$N>($x), $number::<$N>($y));
+        let mut out = a;
+        $bench.time(concat!($name, "/", $label, "/", $N), || {
+            let ($x, $y) = (*black_box(&mut a), *black_box(&mut c));
+            out = $op;
+            black_box(&mut out);
         });
     )*};
 }
 
-fn operations(c: &mut Criterion) {
-    operation!(c, "mul", |x, y| x * y, x * y, x * y);
-    operation!(c, "add", |x, y| x + y, x + y, x + y);
-    operation!(c, "div", |x, y| x / y, x / y, x / y);
-    operation!(c, "exp", |x, _y| x.exp(), DualNum::exp(&x), Float::exp(x));
-    operation!(c, "sin", |x, _y| x.sin(), DualNum::sin(&x), Float::sin(x));
-    operation!(c, "powi", |x, _y| x.powi(5), DualNum::powi(&x, 5), Float::powi(x, 5));
+fn operations(bench: &Bench) {
+    operation!(bench, "mul", |x, y| x * y, x * y, x * y);
+    operation!(bench, "add", |x, y| x + y, x + y, x + y);
+    operation!(bench, "div", |x, y| x / y, x / y, x / y);
+    operation!(bench, "exp", |x, _y| x.exp(), DualNum::exp(&x), Float::exp(x));
+    operation!(bench, "sin", |x, _y| x.sin(), DualNum::sin(&x), Float::sin(x));
+    operation!(bench, "powi", |x, _y| x.powi(5), DualNum::powi(&x, 5), Float::powi(x, 5));
 }
 
-fn gradients(c: &mut Criterion) {
-    let mut group = c.benchmark_group("rational");
-    group.bench_function("f64", |b| {
-        let mut y = 0.0;
-        b.iter(|| {
-            y = rational(black_box(&X));
-            black_box(&mut y);
-        })
+fn gradients(bench: &Bench) {
+    let mut y = 0.0;
+    bench.time("rational/f64", || {
+        y = rational(black_box(&X));
+        black_box(&mut y);
     });
-    group.bench_function("dualpack/gradient", |b| {
-        let mut g = [0.0; 8];
-        b.iter(|| {
-            g = gradient(|x: &[Dual<f64, 8>; 8]| rational(x), black_box(&X)).1;
-            black_box(&mut g);
-        })
+    let mut g = [0.0; 8];
+    bench.time("rational/dualpack/gradient", || {
+        g = gradient(|x: &[Dual<f64, 8>; 8]| rational(x), black_box(&X)).1;
+        black_box(&mut g);
     });
     // Inputs with all lanes filled, so that nothing is known to be zero when the function is compiled.
     macro_rules! dense {
         ($number:ident, $label:literal; $($N:literal)*) => {$(
-            group.bench_function(BenchmarkId::new($label, $N), |b| {
-                let x = X.map($number::<$N>);
-                let mut y = x[0];
-                b.iter(|| {
-                    y = rational(black_box(&x));
-                    black_box(&mut y);
-                })
+            let x = X.map($number::<$N>);
+            let mut y = x[0];
+            bench.time(concat!("rational/", $label, "/", $N), || {
+                y = rational(black_box(&x));
+                black_box(&mut y);
             });
         )*};
     }
     dense!(ours, "dualpack"; 8 16);
     dense!(num_dual, "num-dual"; 8 16);
     dense!(hyper, "hyperdual"; 9 17);
-    group.finish();
 }
 
-criterion_group!(benches, operations, gradients);
-criterion_main!(benches);
+fn main() {
+    // cargo passes `--bench`.
+    let filter = std::env::args().skip(1).find(|arg| !arg.starts_with('-')).unwrap_or_default();
+    let bench = Bench { filter };
+    operations(&bench);
+    gradients(&bench);
+}

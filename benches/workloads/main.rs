@@ -21,6 +21,8 @@ mod matrices;
 mod rate;
 mod report;
 mod scalars;
+#[path = "../support/timing.rs"]
+mod timing;
 
 fn main() {
     let mut report = report::Report::new(report::Options::from_args());

@@ -1,10 +1,9 @@
 //! Timing, checking, and the two output formats.
 
+use crate::timing;
 use std::fs::{self, File};
-use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::Instant;
 
 /// What to run and where the results go.
 pub struct Options {
@@ -108,31 +107,9 @@ impl Report {
         self.options.peers.iter().any(|p| p == peer)
     }
 
-    /// The best mean over batches of at least 3 ms, in nanoseconds.
-    pub fn time<R>(&self, mut f: impl FnMut() -> R) -> f64 {
-        let mut batch = |count: usize| {
-            let start = Instant::now();
-            (0..count).for_each(|_| drop(black_box(f())));
-            start.elapsed().as_nanos() as f64 / count as f64
-        };
-        batch(1);
-        let mut one = batch(1);
-        if one < 1e6 {
-            batch((2e6 / one.max(20.0)).min(1000.0) as usize);
-            one = batch(4).max(1.0);
-        }
-        let count = ((3e6 / one) as usize).max(1);
-        let (mut best, mut spent, mut rounds) = (f64::INFINITY, 0.0, 0);
-        while rounds < 5 || spent < self.options.budget_ns {
-            let mean = batch(count);
-            best = best.min(mean);
-            spent += mean * count as f64;
-            rounds += 1;
-            if rounds >= 2 && spent > 10.0 * self.options.budget_ns {
-                break;
-            }
-        }
-        best
+    /// The time of one call in nanoseconds.
+    pub fn time<R>(&self, f: impl FnMut() -> R) -> f64 {
+        timing::best(self.options.budget_ns, f)
     }
 
     /// Checks one result and adds its row. `tolerance` bounds the error of the tangents.
