@@ -53,7 +53,7 @@ signatures! {
 }
 
 /// A scalar that LAPACK itself computes with: `f32`, `f64` and their complex numbers.
-pub(crate) trait Native: Scalar {
+pub(crate) trait Native: Scalar + product::Multiply {
     const POTRF: full::Potrf<Self>;
     const POTRI: full::Potrf<Self>;
     const POTRS: full::Potrs<Self>;

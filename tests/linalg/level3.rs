@@ -171,6 +171,61 @@ fn op<T: Lapack>(trans: Trans, a: &DMatrix<T>) -> DMatrix<T> {
     }
 }
 
+/// Complex products beyond the small kernels, in both precisions: coefficients with and without real and imaginary
+/// part, C by columns and by rows of a larger matrix, and β = 0 over an unreadable C.
+#[test]
+fn large_products_of_complex_numbers() {
+    fn check<F: Real<Base = F> + From<f32>>(tolerance: F)
+    where
+        Complex<F>: Gemm,
+    {
+        let mut random = Random::new(23);
+        let mut complex = |m: usize, n: usize| {
+            let (re, im) = (random.matrix(m, n), random.matrix(m, n));
+            DMatrix::from_fn(m, n, |i, j| [re[(i, j)], im[(i, j)]].map(|x| <F as From<f32>>::from(x as f32)))
+                .map(|[re, im]| Complex::new(re, im))
+        };
+        let number = |re: f32, im: f32| Complex::new(<F as From<f32>>::from(re), <F as From<f32>>::from(im));
+        let coefficients =
+            [(1.0, 0.0), (-1.0, 0.0), (0.0, 2.0), (0.5, -1.5), (0.0, 0.0)].map(|(a, b)| number(a, b));
+        for (m, n, k) in [(41, 38, 35), (1, 300, 200), (300, 1, 200), (200, 300, 1)] {
+            for (ta, tb) in TRANS.iter().flat_map(|&ta| TRANS.map(|tb| (ta, tb))) {
+                let ((ar, ac), (br, bc)) = (ta.shape((m, k)), tb.shape((k, n)));
+                let (a, b, c) = (complex(ar, ac), complex(br, bc), complex(m + 3, n));
+                let of = |t: Trans, x: &DMatrix<Complex<F>>| match t {
+                    Trans::NoTrans => x.clone(),
+                    Trans::Trans => x.transpose(),
+                    Trans::ConjTrans => x.adjoint(),
+                };
+                let product = of(ta, &a) * of(tb, &b);
+                for alpha in coefficients {
+                    for beta in coefficients {
+                        let mut got = c.clone();
+                        if beta == number(0.0, 0.0) {
+                            got.view_mut((2, 0), (m, n)).fill(number(f32::NAN, f32::NAN));
+                        }
+                        let view = got.view_mut((2, 0), (m, n));
+                        Complex::<F>::gemm(ta, tb, alpha, a.as_view(), b.as_view(), beta, view).unwrap();
+                        let want = &product * alpha + c.view((2, 0), (m, n)) * beta;
+                        let norm = |x: &DMatrix<Complex<F>>| {
+                            x.iter().fold(F::zero(), |s, z| s + z.re * z.re + z.im * z.im).sqrt()
+                        };
+                        let error = norm(&(got.view((2, 0), (m, n)) - &want));
+                        assert!(
+                            error <= tolerance * (F::one() + norm(&want)),
+                            "{ta:?} {tb:?} {alpha} {beta}"
+                        );
+                        assert_eq!(got.rows(0, 2), c.rows(0, 2));
+                        assert_eq!(got.rows(m + 2, 1), c.rows(m + 2, 1));
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>(1e-14);
+    check::<f32>(1e-5);
+}
+
 /// The plain routines against nalgebra's products, real and complex.
 #[test]
 fn products_of_floats() {
