@@ -1,5 +1,6 @@
 //! The exponential of a matrix: [`expm`], and [`Exponential`] for derivatives in many directions.
 
+use dualpack_core::Real;
 use nalgebra::allocator::Allocator;
 use nalgebra::{DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage};
 use num_traits::One;
@@ -8,6 +9,8 @@ use crate::error::Error;
 use crate::front::{view, view_mut};
 use crate::function::expm::{Work, all_finite, balanced, from_balanced, to_balanced};
 use crate::function::pade::{Choice, Planes};
+use crate::kernel::expm::Record;
+use crate::kernel::{buffer_mut, floats, same};
 use crate::lanes::Carver;
 use crate::lapack::Lapack;
 use crate::routine::Balance;
@@ -81,6 +84,8 @@ where
     ipiv: Vec<i32>,
     /// The approximant and its squares, but for the last.
     squares: Vec<T>,
+    /// In place of all that, of a small matrix of floats.
+    small: Option<Record<BaseOf<T>>>,
 }
 
 impl<T: Lapack, D: Dim> Exponential<T, D>
@@ -100,9 +105,23 @@ where
         if n < 2 {
             T::expm(view_mut(&mut value))?;
             let (planes, ipiv, squares) = (Vec::new(), Vec::new(), Vec::new());
-            return Ok(Exponential { value, balance: None, choice: None, planes, ipiv, squares });
+            return Ok(Exponential {
+                value,
+                balance: None,
+                choice: None,
+                planes,
+                ipiv,
+                squares,
+                small: None,
+            });
         }
         all_finite(&view(&value))?;
+        if let Some(small) = same(view(&value)).and_then(|a| Record::new(floats::<BaseOf<T>>(a))) {
+            T::expm(view_mut(&mut value))?;
+            let (planes, ipiv, squares) = (Vec::new(), Vec::new(), Vec::new());
+            let small = Some(small);
+            return Ok(Exponential { value, balance: None, choice: None, planes, ipiv, squares, small });
+        }
         let mut planes = vec![T::zero(); Planes::<T>::len(n)];
         let mut ipiv = vec![0; n];
         let mut squares = Vec::new();
@@ -120,7 +139,7 @@ where
         }
         // For small matrices `expm` goes another way, to a value that is the same to rounding.
         T::expm(view_mut(&mut value))?;
-        Ok(Exponential { value, balance, choice: Some(choice), planes, ipiv, squares })
+        Ok(Exponential { value, balance, choice: Some(choice), planes, ipiv, squares, small: None })
     }
 
     /// `exp A`: the value is to the bit what [`expm`] returns, tangents agree to rounding.
@@ -156,6 +175,10 @@ where
             return Ok(OMatrix::from_element_generic(rows, cols, T::all_nan()));
         }
         let mut result = OMatrix::<T, D, C>::from_fn_generic(rows, cols, |i, j| da[(i, j)]);
+        if let Some(small) = &self.small {
+            push_small(small, n, result.as_mut_slice());
+            return Ok(result);
+        }
         let Some(choice) = self.choice else {
             result.iter_mut().for_each(|x| *x *= self.value[(0, 0)]);
             return Ok(result);
@@ -192,5 +215,25 @@ where
             })?;
         }
         Ok(result)
+    }
+}
+
+/// The matrices of order n in `x`, directions, become the derivatives; the scalar is the float itself.
+fn push_small<T: Lapack>(small: &Record<BaseOf<T>>, n: usize, x: &mut [T]) {
+    for x in x.chunks_mut(n * n * DIRECTIONS) {
+        let lanes = x.len() / (n * n);
+        with_scratch::<BaseOf<T>, _>(n * n * (1 + lanes), |buffer| {
+            for (k, lane) in x.chunks_exact(n * n).enumerate() {
+                let entries = buffer.chunks_exact_mut(1 + lanes);
+                entries.zip(lane).for_each(|(to, x)| to[1 + k] = x.real().base());
+            }
+            small.pushforward(buffer_mut(buffer, n, n, lanes));
+            for (k, lane) in x.chunks_exact_mut(n * n).enumerate() {
+                let entries = buffer.chunks_exact(1 + lanes);
+                entries
+                    .zip(lane)
+                    .for_each(|(from, x)| *x = T::from_real(T::RealField::from_base(from[1 + k])));
+            }
+        });
     }
 }

@@ -61,10 +61,12 @@ impl Set {
     }
 }
 
-/// A matrix to be overwritten by its exponential, and its tangents by the derivatives.
+/// A matrix to be overwritten by its exponential, and its tangents by the derivatives; if there is a choice, only the
+/// latter, and the planes are those of an earlier job.
 pub(super) struct Job<F> {
     pub a: Entries<F>,
     pub layout: Layout,
+    pub choice: Option<Choice>,
     /// `layout.planes()` floats.
     pub planes: *mut F,
     /// `layout.work()` floats.
@@ -233,7 +235,7 @@ unsafe fn tiny_lanes<L: Level, V: Vector<Float = L::Float>, const M: usize>(
 /// As for [`run`].
 #[inline(always)]
 unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
-    let Layout { n, ld, lanes: count, .. } = job.layout;
+    let Layout { n, ld, .. } = job.layout;
     let (order, plane) = (Dynamic(n), n * ld);
     // SAFETY: the scratch has room for the planes, the squares, the reciprocals and indices of MAX rows, and the work of
     // a group.
@@ -241,17 +243,24 @@ unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
         let [a, a2, a4, a6, spare, w, w1, z1, y, l, u, r] =
             std::array::from_fn::<_, PLANES, _>(|k| job.planes.wrapping_add(k * plane));
         let squares = job.planes.add(PLANES * plane);
-        let (squares, inverses) = if count == 0 {
+        let (squares, inverses) = if job.layout.squares == 0 {
             (std::ptr::null_mut(), squares)
         } else {
-            (squares, squares.add(SQUARINGS * plane))
+            (squares, squares.add(job.layout.squares * plane))
         };
         // An index takes no more room than a float.
         let swaps = inverses.add(n).cast();
         let row = ld / L::Group::WIDTH;
         let p = Planes { ld, row, a, a2, a4, a6, spare, w, w1, z1, y, l, u, r, squares, inverses, swaps };
-        load_values(job.a, n, (ld, ld), p.a);
-        let choice = values::<L, Dynamic, Row<L::Group>>(order, &p)?;
+        let choice = match job.choice {
+            Some(choice) => choice,
+            None => {
+                load_values(job.a, n, (ld, ld), p.a);
+                let choice = values::<L, Dynamic, Row<L::Group>>(order, &p)?;
+                store_values(p.r, n, ld, job.a);
+                choice
+            }
+        };
         let mut first = 0;
         while let Some(piece) = job.layout.piece(first) {
             if piece.width == 0 {
@@ -277,7 +286,6 @@ unsafe fn dynamic<L: Level>(job: &Job<L::Float>) -> Option<Choice> {
             }
             first += piece.count;
         }
-        store_values(p.r, n, ld, job.a);
         Some(choice)
     }
 }
