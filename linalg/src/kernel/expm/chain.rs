@@ -1,10 +1,13 @@
 //! Scaling and squaring of small matrices: once for the values, then for groups of lanes. See `function/expm.rs` for the
 //! formulas; the names are the same.
 
+use std::mem::MaybeUninit;
+
 use dualpack_core::Base;
 use nalgebra::{ComplexField, convert, try_convert};
-use num_traits::One;
+use num_traits::{One, Zero};
 
+use super::MAX;
 use super::level::Level;
 use super::product::{Factors, Kind, Of, Order, Product, combine};
 use super::vector::Vector;
@@ -88,75 +91,101 @@ fn double<F: Base>(x: F) -> f64 {
     try_convert(x).unwrap_or(f64::NAN)
 }
 
+/// The sums of the moduli in the columns of a plane; `n` of them count.
+///
+/// # Safety
+/// The plane has n rows of `row` registers, which are `ld` floats, with `ld <= MAX`; it may be read.
+#[inline(always)]
+unsafe fn column_sums<V: Vector, O: Order>(
+    n: O,
+    (ld, row): (usize, usize),
+    a: *const V::Float,
+) -> [MaybeUninit<V::Float>; MAX] {
+    let mut sums = [MaybeUninit::uninit(); MAX];
+    for j in (0..row).map(|j| j * V::WIDTH) {
+        // SAFETY: the contract.
+        unsafe {
+            let mut sum = V::load(a.add(j)).abs();
+            for i in 1..n.get() {
+                sum = sum.add(V::load(a.add(i * ld + j)).abs());
+            }
+            sum.store(sums.as_mut_ptr().add(j).cast());
+        }
+    }
+    sums
+}
+
 /// The 1-norm of a plane; NaN or infinity if it has one.
 ///
 /// # Safety
-/// The plane has n rows of `ld` floats, `n <= MAX`.
+/// As for [`column_sums`].
 #[inline(always)]
-unsafe fn norm<F: Base, O: Order>(n: O, ld: usize, a: *const F) -> f64 {
-    let mut sums = [F::zero(); super::MAX];
-    for i in 0..n.get() {
+unsafe fn norm<V: Vector, O: Order>(n: O, shape: (usize, usize), a: *const V::Float) -> f64 {
+    // SAFETY: the contract; n sums have been stored.
+    unsafe {
+        let sums = column_sums::<V, O>(n, shape, a);
+        let mut norm = V::Float::zero();
         for j in 0..n.get() {
-            // SAFETY: the contract.
-            sums[j] += ComplexField::abs(unsafe { a.add(i * ld + j).read() });
+            let sum = sums[j].assume_init();
+            // A NaN replaces what is there, and stays.
+            norm = if sum <= norm { norm } else { sum };
         }
+        double(norm)
     }
-    // A NaN replaces what is there, and stays.
-    let mut norm = F::zero();
-    for j in 0..n.get() {
-        norm = if sums[j] <= norm { norm } else { sums[j] };
-    }
-    double(norm)
 }
 
 /// What the entries themselves say: the norm, and the norm of `|A|²` where that may matter; nothing for a matrix that is
 /// not for this kernel, because it is not finite, triangular, or to be balanced.
 ///
 /// # Safety
-/// As for [`norm`].
+/// As for [`column_sums`].
 #[inline(always)]
-unsafe fn inspect<F: Base, O: Order>(n: O, ld: usize, a: *const F, quick: &Quick) -> Option<(f64, f64)> {
-    let n = n.get();
-    let (mut lower, mut upper, mut total) = (F::zero(), F::zero(), F::zero());
-    let mut columns = [F::zero(); super::MAX];
+unsafe fn inspect<V: Vector, O: Order>(
+    n: O,
+    shape: (usize, usize),
+    a: *const V::Float,
+    quick: &Quick,
+) -> Option<(f64, f64)> {
+    let ld = shape.0;
     // SAFETY: the contract.
-    let modulus = |i: usize, j: usize| ComplexField::abs(unsafe { a.add(i * ld + j).read() });
-    for i in 0..n {
-        for j in 0..n {
-            let x = modulus(i, j);
-            columns[j] += x;
-            if i > j {
-                lower += x
-            } else if i < j {
-                upper += x
-            }
-        }
-    }
-    let mut norm = F::zero();
+    let columns = unsafe { column_sums::<V, O>(n, shape, a) };
+    let n = n.get();
+    // SAFETY: n sums have been stored.
+    let column = |j: usize| unsafe { columns[j].assume_init() };
+    // SAFETY: the contract.
+    let entry = |i: usize, j: usize| unsafe { a.add(i * ld + j).read() };
+    let (mut total, mut norm) = (V::Float::zero(), V::Float::zero());
     for j in 0..n {
-        total += columns[j];
-        norm = if columns[j] > norm { columns[j] } else { norm };
+        total += column(j);
+        norm = if column(j) > norm { column(j) } else { norm };
     }
-    let limit = if size_of::<F>() == 4 { 65536.0 } else { 1.8e19 };
-    // A sum that is NaN compares as false.
-    if !(double(total) <= limit && lower > F::zero() && upper > F::zero()) {
+    let limit = if size_of::<V::Float>() == 4 { 65536.0 } else { 1.8e19 };
+    if double(total) > limit || double(total).is_nan() {
         return None;
+    }
+    if entry(0, n - 1).is_zero() || entry(n - 1, 0).is_zero() {
+        let below = (0..n).any(|i| (0..i).any(|j| !entry(i, j).is_zero()));
+        let above = (0..n).any(|j| (0..j).any(|i| !entry(i, j).is_zero()));
+        if !(below && above) {
+            return None;
+        }
     }
     let norm = double(norm);
     if quick.degree(norm).is_some() {
         return Some((norm, 0.0));
     }
     // Balancing, by powers of two, leaves alone what has rows and columns of about the same size.
-    let mut absolute = F::zero();
+    let mut absolute = V::Float::zero();
+    let four = convert::<f64, V::Float>(4.0);
     for k in 0..n {
-        let (mut row, mut column, mut sum) = (F::zero(), F::zero(), F::zero());
+        let (mut across, mut down, mut sum) = (V::Float::zero(), V::Float::zero(), V::Float::zero());
         for i in 0..n {
-            row += modulus(k, i) * modulus(k, i);
-            column += modulus(i, k) * modulus(i, k);
-            sum += columns[i] * modulus(i, k);
+            let (x, y) = (entry(k, i), ComplexField::abs(entry(i, k)));
+            across += x * x;
+            down += y * y;
+            sum += column(i) * y;
         }
-        let four = convert::<f64, F>(4.0);
-        if !(row < four * column && column < four * row) {
+        if !(across < four * down && down < four * across) {
             return None;
         }
         absolute = if sum > absolute { sum } else { absolute };
@@ -200,7 +229,7 @@ where
     let register = |x: *mut Of<K>| x.cast::<K::V>();
     // SAFETY: all planes have n rows of `columns` registers, which are `ld` floats.
     unsafe {
-        let (size, absolute) = inspect(n, ld, p.a, quick)?;
+        let (size, absolute) = inspect::<K::V, O>(n, shape, p.a, quick)?;
         times::<L, O, K, false>(n, shape, p.a, p.a, p.a2);
         let by_norm = quick.degree(size);
         if by_norm.is_none_or(|degree| degree >= 5) {
@@ -216,11 +245,11 @@ where
                 times::<L, O, K, false>(n, shape, p.a4, p.a6, p.y);
                 let powers = [
                     size,
-                    norm(n, ld, p.a2),
-                    norm(n, ld, p.a4),
-                    norm(n, ld, p.a6),
-                    norm(n, ld, p.spare),
-                    norm(n, ld, p.y),
+                    norm::<K::V, O>(n, shape, p.a2),
+                    norm::<K::V, O>(n, shape, p.a4),
+                    norm::<K::V, O>(n, shape, p.a6),
+                    norm::<K::V, O>(n, shape, p.spare),
+                    norm::<K::V, O>(n, shape, p.y),
                 ];
                 let norms = Norms { powers, absolute };
                 match quick.degree_and_squarings(&norms) {
@@ -301,7 +330,7 @@ where
             }
         }
         // An overflow is still there in the last square.
-        if squarings > 0 && !norm(n, ld, p.r).is_finite() {
+        if squarings > 0 && !norm::<K::V, O>(n, shape, p.r).is_finite() {
             return None;
         }
         Some(Choice { degree, squarings })

@@ -407,6 +407,18 @@ unsafe fn solve<V: Vector>(n: Dynamic, lu: &Factors<V::Float>, shape: (usize, us
     let mut j = 0;
     // SAFETY: the stripes end at the last column.
     unsafe {
+        // One column after the other is one long chain of operations that wait for each other: as many at a time as
+        // there are registers.
+        if V::COLUMNS >= 4 {
+            while j + 8 <= columns {
+                stripe_of_solution::<Dynamic, V, 8>(n, lu, shape, j, b, x);
+                j += 8;
+            }
+            if j + 6 <= columns {
+                stripe_of_solution::<Dynamic, V, 6>(n, lu, shape, j, b, x);
+                j += 6;
+            }
+        }
         while j + 4 <= columns {
             stripe_of_solution::<Dynamic, V, 4>(n, lu, shape, j, b, x);
             j += 4;

@@ -26,6 +26,7 @@ pub(super) trait Vector: Copy {
     unsafe fn mul(self, x: Self) -> Self;
     unsafe fn add(self, x: Self) -> Self;
     unsafe fn sub(self, x: Self) -> Self;
+    unsafe fn abs(self) -> Self;
 }
 
 /// An array, for any CPU; `FUSED` where it has fused multiply-add.
@@ -76,6 +77,10 @@ impl<F: Base, const W: usize, const FUSED: bool> Vector for Array<F, W, FUSED> {
     unsafe fn sub(self, x: Self) -> Self {
         Array(std::array::from_fn(|k| self.0[k] - x.0[k]))
     }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        Array(self.0.map(ComplexField::abs))
+    }
 }
 
 /// The registers of x86-64.
@@ -87,7 +92,7 @@ pub(super) mod x86 {
 
     macro_rules! register {
         ($(#[$doc:meta])* $Name:ident($Register:ty) = $F:ty, $width:literal, $columns:literal:
-         $splat:ident $load:ident $store:ident $fma:ident $fnma:ident $mul:ident $add:ident $sub:ident) => {
+         $splat:ident $load:ident $store:ident $fma:ident $fnma:ident $mul:ident $add:ident $sub:ident |$x:ident| $abs:expr) => {
             $(#[$doc])*
             #[derive(Clone, Copy)]
             #[repr(transparent)]
@@ -138,6 +143,12 @@ pub(super) mod x86 {
                     // SAFETY: the contract.
                     $Name(unsafe { $sub(self.0, x.0) })
                 }
+                #[inline(always)]
+                unsafe fn abs(self) -> Self {
+                    let $x = self.0;
+                    // SAFETY: the contract.
+                    $Name(unsafe { $abs })
+                }
             }
         };
     }
@@ -145,21 +156,21 @@ pub(super) mod x86 {
     register! {
         /// Eight doubles; needs AVX-512F.
         D8(__m512d) = f64, 8, 4: _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_fmadd_pd _mm512_fnmadd_pd
-        _mm512_mul_pd _mm512_add_pd _mm512_sub_pd
+        _mm512_mul_pd _mm512_add_pd _mm512_sub_pd |x| _mm512_abs_pd(x)
     }
     register! {
         /// Four doubles; needs AVX and FMA.
         D4(__m256d) = f64, 4, 2: _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_fmadd_pd _mm256_fnmadd_pd
-        _mm256_mul_pd _mm256_add_pd _mm256_sub_pd
+        _mm256_mul_pd _mm256_add_pd _mm256_sub_pd |x| _mm256_andnot_pd(_mm256_set1_pd(-0.0), x)
     }
     register! {
         /// Eight singles; needs AVX and FMA.
         S8(__m256) = f32, 8, 2: _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_fmadd_ps _mm256_fnmadd_ps
-        _mm256_mul_ps _mm256_add_ps _mm256_sub_ps
+        _mm256_mul_ps _mm256_add_ps _mm256_sub_ps |x| _mm256_andnot_ps(_mm256_set1_ps(-0.0), x)
     }
     register! {
         /// Four singles; needs FMA.
         S4(__m128) = f32, 4, 2: _mm_set1_ps _mm_loadu_ps _mm_storeu_ps _mm_fmadd_ps _mm_fnmadd_ps
-        _mm_mul_ps _mm_add_ps _mm_sub_ps
+        _mm_mul_ps _mm_add_ps _mm_sub_ps |x| _mm_andnot_ps(_mm_set1_ps(-0.0), x)
     }
 }
