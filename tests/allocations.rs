@@ -5,25 +5,30 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use dualpack::{Cholesky, Dual, LU, Potrf, Uplo, Workspace, expm};
+use dualpack::{Cholesky, Dual, Dual2, HyperDual, LU, Potrf, Trans, Uplo, Workspace, expm};
 use nalgebra::{DMatrix, SMatrix, SVector};
 use support::matrices::Kind;
 
-/// Counts the allocations of the current thread.
+/// Counts the allocations of the current thread, and the bytes that it holds.
 struct Counting;
 
 thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is passed on to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|c| c.set(c.get() + 1));
+        COUNT.set(COUNT.get() + 1);
+        HELD.set(HELD.get() + layout.size() as isize);
+        PEAK.set(PEAK.get().max(HELD.get()));
         // SAFETY: the caller's contract is the same.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        HELD.set(HELD.get() - layout.size() as isize);
         // SAFETY: `p` came from `alloc` above, that is from the system allocator.
         unsafe { System.dealloc(p, layout) }
     }
@@ -38,10 +43,23 @@ fn allocations(f: impl FnOnce()) -> usize {
     COUNT.get() - before
 }
 
+/// The most bytes that `f` holds beyond what was there before.
+fn peak(f: impl FnOnce()) -> usize {
+    let before = HELD.get();
+    PEAK.set(before);
+    f();
+    (PEAK.get() - before).unsigned_abs()
+}
+
 #[test]
 fn the_counter_counts() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
     assert_eq!(allocations(|| ()), 0);
+    let blocks = || {
+        drop(std::hint::black_box(vec![0_u8; 1000]));
+        drop(std::hint::black_box((vec![0_u8; 300], vec![0_u8; 500])));
+    };
+    assert_eq!(peak(blocks), 1000);
 }
 
 fn static_size<T: dualpack::Lapack, const D: usize>(lift: impl Fn(f64) -> T) {
@@ -98,4 +116,41 @@ fn a_workspace_serves_repeated_calls() {
     };
     assert_ne!(allocations(|| call(&mut l)), 0);
     assert_eq!(allocations(|| call(&mut l)), 0);
+}
+
+/// What the products pack their operands into, whatever the matrix.
+const PACKING: usize = 64 * 1024;
+
+/// Beside its operands a routine holds at most so many matrices of the size of its own.
+fn bounded<T: dualpack::Lapack>(n: usize, most: f64, lift: impl Fn(f64) -> T) {
+    let matrix = n * n * size_of::<T>();
+    let check = |routine: &str, bytes: usize| {
+        let matrices = bytes.saturating_sub(PACKING) as f64 / matrix as f64;
+        assert!(matrices <= most, "{routine}, n = {n}, {} bytes each: {matrices} matrices", size_of::<T>());
+    };
+    let mut a = Kind::Spd.matrix(1, n).map(&lift);
+    check("potrf", peak(|| T::potrf(Uplo::Lower, a.as_view_mut()).unwrap()));
+    let mut b = Kind::Random.matrix(2, n).map(&lift);
+    check("potrs", peak(|| T::potrs(Uplo::Lower, a.as_view(), b.as_view_mut()).unwrap()));
+    let mut a = Kind::BadlyScaled.matrix(1, n).map(&lift);
+    let mut ipiv = vec![0; n];
+    check("getrf", peak(|| T::getrf(a.as_view_mut(), &mut ipiv).unwrap()));
+    check("getrs", peak(|| T::getrs(Trans::NoTrans, a.as_view(), &ipiv, b.as_view_mut()).unwrap()));
+}
+
+#[test]
+fn memory_is_bounded() {
+    // The crate gemm keeps a buffer of about 2 MB for each thread, made at the first product that packs operands.
+    bounded(65, f64::INFINITY, |x| Dual::<f64, 1>::new(x, [1.0]));
+    for n in [65, 96, 192] {
+        bounded(n, 0.0, |x| x);
+        bounded(n, 3.0, |x| Dual::<f64, 1>::new(x, [1.0]));
+        bounded(n, 3.0, |x| Dual::<f64, 8>::new(x, [1.0; 8]));
+    }
+    // Second order holds planes of both orders at a time.
+    for n in [65, 128] {
+        bounded(n, 3.0, |x| Dual::<f64, 16>::new(x, [1.0; 16]));
+        bounded(n, 5.25, |x| HyperDual::<f64, 4, 4>::new(x, [1.0; 4], [1.0; 4], [[0.0; 4]; 4]));
+        bounded(n, 5.25, |x| Dual2::<f64, 4>::variable(x, 0));
+    }
 }

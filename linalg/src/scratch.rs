@@ -24,7 +24,11 @@ thread_local! {
 ///
 /// Routines take their scratch from the stack as long as it fits 32 KiB. Larger matrices need the heap; inside
 /// [`Workspace::run`] they use the memory of the workspace, so that a call repeated with the same sizes allocates no
-/// scratch. (Large products pack their operands into buffers of their own, which the crate `gemm` allocates.)
+/// scratch. (Large products pack their operands into buffers of their own, which the crate `gemm` allocates: one of about
+/// 2 MB for each thread, which it keeps, and small ones.)
+///
+/// Beside its operands and those buffers, a factorization or a solve of first-order dual numbers holds at most three
+/// matrices of the size of its own, of second-order ones five and a quarter.
 ///
 /// ```
 /// use dualpack_linalg::Workspace;
