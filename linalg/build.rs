@@ -6,6 +6,7 @@ use std::process::Command;
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rustc-check-cfg=cfg(hidden_lapack)");
     for name in ["DUALPACK_LAPACK_LIB", "DUALPACK_LAPACK_DIR", "FC"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
@@ -15,7 +16,14 @@ fn main() {
         link_system();
     } else if feature("NETLIB") {
         find_fortran_runtime();
+    } else {
+        hide();
     }
+}
+
+/// The LAPACK may be an OpenBLAS in the program itself, whose symbols cannot be looked up.
+fn hide() {
+    println!("cargo:rustc-cfg=hidden_lapack");
 }
 
 fn feature(name: &str) -> bool {
@@ -43,6 +51,9 @@ fn link_system() {
     let wish = if wish.trim().is_empty() { default } else { &wish };
     for library in wish.split(',').map(str::trim).filter(|library| !library.is_empty()) {
         println!("cargo:rustc-link-lib={library}");
+        if library.starts_with("static") {
+            hide();
+        }
     }
 }
 

@@ -23,7 +23,9 @@ type Int = *const c_int;
 type IntMut = *mut c_int;
 
 mod product;
+mod stack;
 pub(crate) use product::product;
+use stack::with_room;
 
 /// Declares, per routine, the signature as lapack-sys has it (`plain`) and the one that Fortran compilers use: one
 /// more `usize` per CHARACTER argument, its length. A callee that does not expect them never looks at them; one
@@ -184,7 +186,7 @@ pub(crate) fn potrf<T: Native>(uplo: Uplo, mut a: DMatrixViewMut<'_, T>) -> Resu
     provider(ROUTINE)?;
     let mut info = 0;
     // SAFETY: `a` is exclusively borrowed and has `cols` columns of `rows` entries, `ld >= max(1, rows)` apart.
-    unsafe { T::POTRF(&(uplo as c_char), &l.rows, a.as_mut_ptr(), &l.ld, &mut info, 1) };
+    with_room(|| unsafe { T::POTRF(&(uplo as c_char), &l.rows, a.as_mut_ptr(), &l.ld, &mut info, 1) });
     argument(ROUTINE, info);
     if info > 0 {
         return Err(Error::NotPositiveDefinite { routine: ROUTINE, minor: info as usize });
@@ -229,7 +231,7 @@ pub(crate) fn potri<T: Native>(uplo: Uplo, mut a: DMatrixViewMut<'_, T>) -> Resu
     provider(ROUTINE)?;
     let mut info = 0;
     // SAFETY: as in `potrf`.
-    unsafe { T::POTRI(&(uplo as c_char), &l.rows, a.as_mut_ptr(), &l.ld, &mut info, 1) };
+    with_room(|| unsafe { T::POTRI(&(uplo as c_char), &l.rows, a.as_mut_ptr(), &l.ld, &mut info, 1) });
     argument(ROUTINE, info);
     if info > 0 {
         return Err(Error::Singular { routine: ROUTINE, pivot: info as usize });
@@ -288,7 +290,7 @@ pub(crate) fn getrf<T: Native>(mut a: DMatrixViewMut<'_, T>, ipiv: &mut [i32]) -
     provider(ROUTINE)?;
     let mut info = 0;
     // SAFETY: `a` as in `potrf`; `ipiv` holds min(m, n) integers.
-    unsafe { T::GETRF(&l.rows, &l.cols, a.as_mut_ptr(), &l.ld, ipiv.as_mut_ptr(), &mut info) };
+    with_room(|| unsafe { T::GETRF(&l.rows, &l.cols, a.as_mut_ptr(), &l.ld, ipiv.as_mut_ptr(), &mut info) });
     argument(ROUTINE, info);
     if info > 0 {
         return Err(Error::Singular { routine: ROUTINE, pivot: info as usize });
@@ -374,9 +376,9 @@ pub(crate) fn getri<T: Native>(mut a: DMatrixViewMut<'_, T>, ipiv: &[i32]) -> Re
     let lwork = work_size(ROUTINE, n, query)?;
     crate::scratch::with_scratch::<T, _>(lwork as usize, |work| {
         // SAFETY: `a` as in `potrf`, pivots as in `getrs`, `work` holds `lwork` entries.
-        unsafe {
+        with_room(|| unsafe {
             T::GETRI(&l.rows, a.as_mut_ptr(), &l.ld, ipiv.as_ptr(), work.as_mut_ptr(), &lwork, &mut info)
-        };
+        });
     });
     argument(ROUTINE, info);
     if info > 0 {

@@ -29,5 +29,6 @@ mod potrf;
 mod potri;
 mod potrs;
 mod scratch;
+mod stack;
 mod tiles;
 mod trtrs;
