@@ -271,6 +271,18 @@ impl<X: Point + ?Sized> At for &X {
 /// # let _: f64 = value;
 /// assert_eq!(g[99], 1.0_f64.cos());
 /// ```
+///
+/// Vector registers hold 4 or 8 floats: where the number of inputs is just below a multiple of them, a chunk of that
+/// multiple is faster, with the same results. The lanes in excess stay zero. (Stable Rust has no way to round up the `D`
+/// of `[T; D]` in a type, so this is not the default.)
+///
+/// ```
+/// use dualpack_core::{Chunk, gradient};
+/// let x = [0.5; 15];
+/// let norm = |x: &[dualpack_core::Dual<f64, 16>; 15]| x.iter().map(|x| x * x).sum();
+/// let (value, g) = gradient(norm, Chunk::<16>::of(&x));
+/// assert_eq!((value, g[14]), (3.75, 1.0));
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chunk<const N: usize>;
 
