@@ -173,7 +173,7 @@ where
         }
     }
 
-    /// `A⁻¹`, in full.
+    /// `A⁻¹`, in full; NaN after a [`refactor`](Cholesky::refactor) that failed.
     pub fn inverse(&self) -> OMatrix<T, D, D> {
         let mut x = self.a.clone();
         let inverted = match &self.l {
@@ -184,7 +184,9 @@ where
                 view_mut(&mut x),
             ),
         };
-        inverted.expect("a Cholesky factor is finite and its diagonal positive");
+        if inverted.is_err() {
+            x.fill(T::all_nan());
+        }
         for j in 0..x.ncols() {
             for i in j + 1..x.nrows() {
                 x[(j, i)] = x[(i, j)].conjugate();
@@ -208,7 +210,10 @@ where
     /// `det A = (Π L_ii)²`; it overflows or underflows on the way only if it does in the end.
     pub fn determinant(&self) -> T::RealField {
         match &self.l {
-            None => det::product(self.a.nrows(), |i| real(self.a[(i, i)]) * real(self.a[(i, i)])).real(),
+            None => {
+                let det = det::product(self.a.nrows(), |i| real(self.a[(i, i)]) * real(self.a[(i, i)]));
+                if det.value_is_finite() { det.real() } else { T::all_nan().with_value_of(det).real() }
+            }
             Some(l) => {
                 let square = |i: usize| real(l[(i, i)]) * real(l[(i, i)]);
                 let value = T::from_native(det::product(l.nrows(), square));

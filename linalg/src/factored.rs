@@ -9,6 +9,8 @@
 //!
 //! The tangents of the factors themselves, O(n³) for each lane, are computed where a factor is asked for.
 
+use std::any::TypeId;
+
 use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 use num_traits::{One, Zero};
 
@@ -173,7 +175,7 @@ fn with_primal<D: TangentBatch, R>(
     part: Part,
     f: impl FnOnce(DMatrixView<'_, D::Primal>) -> R,
 ) -> R {
-    let native = size_of::<D::Primal>() == size_of::<<D::Primal as Factored>::Native>();
+    let native = TypeId::of::<D::Primal>() == TypeId::of::<<D::Primal as Factored>::Native>();
     let (m, n) = if native { (0, 0) } else { a.shape() };
     with_scratch::<D::Primal, _>(m * n, |buffer| {
         let mut primal = Carver::new(buffer).matrix(m, n);
@@ -281,8 +283,12 @@ impl<D: TangentBatch> Factored for D {
                     let column = a.column(j);
                     for i in part.rows(n, j) {
                         let (x, dx) = (inverse[(j, i)], &column[i]);
+                        if part != Part::All && i == j {
+                            traces.iter_mut().enumerate().for_each(|(k, t)| *t += x * real(dx.lane(k)));
+                            continue;
+                        }
                         traces.iter_mut().enumerate().for_each(|(k, t)| *t += x * dx.lane(k));
-                        if part != Part::All && i != j {
+                        if part != Part::All {
                             let y = inverse[(i, j)];
                             traces.iter_mut().enumerate().for_each(|(k, t)| *t += y * dx.lane(k).conjugate());
                         }

@@ -287,3 +287,18 @@ fn refactor() {
     chol.refactor(&a).unwrap();
     assert_same_bits(&chol.l(), &Cholesky::new(a).unwrap().l(), "floats");
 }
+
+/// Nothing finite comes of a matrix that was refused.
+#[test]
+fn after_a_failed_refactor() {
+    for n in [2, 13, 30] {
+        let mut chol = Cholesky::new(DMatrix::<Dual<f64, 2>>::identity(n, n)).unwrap();
+        assert!(chol.refactor(&(-DMatrix::identity(n, n))).is_err());
+        assert!(chol.inverse().iter().all(|x| x.value.is_nan() && x.eps.iter().all(|e| e.is_nan())));
+        let (det, ln) = (chol.determinant(), chol.ln_determinant());
+        assert!(det.value.is_nan() && det.eps[0].is_nan() && ln.value.is_nan() && ln.eps[0].is_nan());
+        if let Ok(x) = chol.solve(&DMatrix::from_element(n, 1, Dual::constant(1.0))) {
+            assert!(x.iter().all(|x| x.value.is_nan() && x.eps[0].is_nan()));
+        }
+    }
+}

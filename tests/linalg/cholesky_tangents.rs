@@ -237,16 +237,18 @@ fn failures() {
 /// A determinant that leaves the range of floats has no finite tangent, one whose tangent is in range has it.
 #[test]
 fn determinants_out_of_range() {
-    let n = 30;
-    let det = |diagonal: f64| {
+    let det = |n: usize, diagonal: f64| {
         let a = DMatrix::from_diagonal_element(n, n, diagonal);
         let lift = |i, j, x| Dual::<f64, 1>::new(x, [if i + j == 0 { 1.0 } else { 0.0 }]);
         Cholesky::new(a.map_with_location(lift)).unwrap()
     };
-    let over = det(1e11);
-    assert!(over.determinant().value.is_infinite() && over.determinant().eps[0].is_nan());
+    for (n, diagonal) in [(2, 1e200), (4, 1e90), (13, 1e30), (30, 1e11)] {
+        let over = det(n, diagonal).determinant();
+        assert!(over.value.is_infinite() && over.eps[0].is_nan(), "{n}: {over}");
+    }
+    let over = det(30, 1e11);
     assert!((over.ln_determinant().eps[0] - 1e-11).abs() < 1e-26);
-    let (under, exact) = (det(1e-11).determinant(), 1e-319);
+    let (under, exact) = (det(30, 1e-11).determinant(), 1e-319);
     assert_eq!(under.value, 0.0);
     assert!((under.eps[0] - exact).abs() <= 2e-323, "{under}");
 }
@@ -266,4 +268,26 @@ fn factor_on_demand() {
     let d = da.map(Dual::<f64, 1>::constant);
     let pushed = chol.pushforward(&d).unwrap();
     assert!((part(&pushed, |x| x.value) - &tangents).norm() < 1e-13 * tangents.norm());
+}
+
+/// The imaginary part of the diagonal of a Hermitian matrix is not read, neither is that of its tangents.
+#[test]
+fn imaginary_diagonal() {
+    for n in [3, 13, 30] {
+        let a =
+            Kind::Spd.matrix(8, n).map(|x| Complex::new(Dual::<f64, 1>::new(x, [x]), Dual::constant(0.0)));
+        let hidden = a.map_with_location(|i, j, mut z| {
+            if i == j {
+                z.im.eps[0] = f64::NAN;
+            }
+            z
+        });
+        let (chol, hidden) = (Cholesky::new(a).unwrap(), Cholesky::new(hidden).unwrap());
+        // A + t A has the determinant (1 + t)^n det A.
+        for ln in [chol.ln_determinant(), hidden.ln_determinant()] {
+            assert!((ln.eps[0] - n as f64).abs() < 1e-12 * n as f64, "{ln}");
+        }
+        let (x, y) = (chol.determinant(), hidden.determinant());
+        assert!((x - y).eps[0].abs() <= 1e-12 * x.eps[0].abs(), "{x} {y}");
+    }
 }

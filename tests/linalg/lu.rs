@@ -1,4 +1,4 @@
-use dualpack::{Dual, Error, HyperDual, LU, Lapack, Real};
+use dualpack::{Cholesky, Dual, Error, HyperDual, LU, Lapack, Real};
 use nalgebra::{Complex, DMatrix, Matrix2, Matrix2x3, Matrix3, Vector3};
 
 use crate::laws::{FIRST, assert_differences};
@@ -285,4 +285,78 @@ fn same_bits() {
     let b = Random::new(42).matrix(12, 3);
     let x = lanes.solve(&b.map(H::constant)).unwrap();
     assert_same_bits(&float.solve(&b).unwrap(), &part(&x, |x| x.value), "solution");
+}
+
+/// Derivatives that are in range, of determinants whose minors are not: permuted diagonal matrices, where the derivative
+/// with respect to one factor is the product of the others.
+#[test]
+fn determinant_of_badly_scaled_matrices() {
+    for n in 1..=5 {
+        for (shift, k) in (0..n).flat_map(|shift| (0..n).map(move |k| (shift, k))) {
+            for d in [[1e-300, 1e200, 1e200, 0.5, 4.0], [1e-200, 1e200, 1e-200, 1e150, 1e150]] {
+                let entry = |i: usize| D1::new(d[i], [if i == k { d[k] / 2.0 } else { 0.0 }]);
+                let diagonal = |i, j| if (i + shift) % n == j { entry(j) } else { Dual::constant(0.0) };
+                let det = LU::new(DMatrix::from_fn(n, n, diagonal)).unwrap().determinant();
+                assert!((det.eps[0] / det.value - 0.5).abs() < 1e-14, "order {n}, entry {k}: {det}");
+                // Full matrices with their rows or columns scaled, where LAPACK's own value has lost all digits.
+                if n == 3 {
+                    let b = Matrix3::new(2.0, 1.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0, 4.0).map(D1::constant);
+                    let s = Matrix3::from_diagonal(&Vector3::new(entry(0), entry(1), entry(2)));
+                    for a in [b * s, s * b] {
+                        let det = LU::new(a).unwrap().determinant();
+                        let exact = 18.375 * (d[0] * d[1] * d[2]) / 2.0;
+                        assert!((det.eps[0] / exact - 1.0).abs() < 1e-14, "entry {k}: {det}");
+                    }
+                }
+                let d = [1e-30_f32, 1e20, 1e20, 0.5, 4.0];
+                let entry = |i: usize| Dual::new(d[i], [if i == k { d[k] / 2.0 } else { 0.0 }]);
+                let diagonal = |i, j| if (i + shift) % n == j { entry(j) } else { Dual::constant(0.0) };
+                let det = LU::new(DMatrix::<Dual<f32, 1>>::from_fn(n, n, diagonal)).unwrap().determinant();
+                assert!((det.eps[0] / det.value - 0.5).abs() < 1e-6, "order {n}, entry {k}: {det}");
+            }
+        }
+    }
+    // A tangent that is small or large beside its value is no less exact.
+    for (d, e) in [(1e-200, 1.0), (1e-300, 1e150), (1e200, 1e-100)] {
+        let a = Matrix3::from_diagonal(&Vector3::new(d, 1e-3, 7.0)).map(D1::constant);
+        let a = a.map_with_location(|i, j, x| if i + j == 0 { D1::new(x.value, [e]) } else { x });
+        let det = LU::new(a).unwrap().determinant();
+        assert!((det.eps[0] / (7e-3 * e) - 1.0).abs() < 1e-14, "{det}");
+    }
+}
+
+/// A number without lanes inside one with lanes is a float to its derivatives.
+#[test]
+fn no_lanes_inside() {
+    type Inner = Dual<f64, 0>;
+    for n in [2, 3, 5, 14, 30] {
+        let (a, da) = (Kind::Spd.matrix(4, n), Random::new(5).symmetric(n));
+        let plain = dual(&a, &da);
+        let nested =
+            plain.map(|x| Dual::<Inner, 1>::new(Inner::constant(x.value), [Inner::constant(x.eps[0])]));
+        let hyper = plain.map(|x| HyperDual::<f64, 1, 0>::new(x.value, x.eps, [], [[]]));
+        let flat = |x: &Dual<Inner, 1>| [x.value.value, x.eps[0].value];
+        let (lu, by_nested) = (LU::new(plain.clone()).unwrap(), LU::new(nested.clone()).unwrap());
+        let by_hyper = LU::new(hyper.clone()).unwrap();
+        let mut all = vec![];
+        let (x, y, z) = (lu.inverse().unwrap(), by_nested.inverse().unwrap(), by_hyper.inverse().unwrap());
+        for k in 0..n * n {
+            all.push(([x[k].value, x[k].eps[0]], flat(&y[k]), [z[k].value, z[k].eps1[0]]));
+        }
+        let ln = (lu.ln_abs_determinant().unwrap(), by_nested.ln_abs_determinant().unwrap());
+        let z = by_hyper.ln_abs_determinant().unwrap();
+        all.push(([ln.0.value, ln.0.eps[0]], flat(&ln.1), [z.value, z.eps1[0]]));
+        let (x, y, z) = (lu.determinant(), by_nested.determinant(), by_hyper.determinant());
+        all.push(([x.value, x.eps[0]], flat(&y), [z.value, z.eps1[0]]));
+        let (x, y) = (Cholesky::new(plain).unwrap(), Cholesky::new(nested).unwrap());
+        let (x, y, z) =
+            (x.ln_determinant(), y.ln_determinant(), Cholesky::new(hyper).unwrap().ln_determinant());
+        all.push(([x.value, x.eps[0]], flat(&y), [z.value, z.eps1[0]]));
+        for (x, y, z) in all {
+            for k in 0..2 {
+                let scale = 1e-11 * (1.0 + x[k].abs());
+                assert!((x[k] - y[k]).abs() < scale && (x[k] - z[k]).abs() < scale, "{n}: {x:?} {y:?} {z:?}");
+            }
+        }
+    }
 }

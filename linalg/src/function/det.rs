@@ -97,7 +97,7 @@ pub(crate) fn product<T: Lapack>(n: usize, x: impl Fn(usize) -> T) -> T {
 pub(crate) fn complete<T: Lapack>(mut a: DMatrixViewMut<'_, T>) -> T {
     let n = a.nrows();
     if n <= 3 {
-        return expand(n, &|i, j| a[(i, j)], 0, 0);
+        return expand_small(&a.as_view());
     }
     let constant = |x: T| T::zero().with_value_of(x);
     let mut odd = false;
@@ -175,6 +175,32 @@ fn scaled<T: Lapack>(mut x: T, mut e: i64) -> T {
         e -= step;
     }
     x
+}
+
+/// The determinant of a matrix of order at most 3. Where rows, or columns, are far apart in size, the largest and the
+/// smallest are multiplied first: the products of the expansion then leave the range of floats only if they do in the end.
+fn expand_small<T: Lapack>(a: &DMatrixView<'_, T>) -> T {
+    let n = a.nrows();
+    if n < 3 {
+        return expand(n, &|i, j| a[(i, j)], 0, 0);
+    }
+    let sizes = |by: fn(usize, usize) -> (usize, usize)| {
+        [0, 1, 2].map(|i| (0..3).map(|j| modulus(a[by(i, j)])).fold(0.0, f64::max))
+    };
+    let spread = |sizes: &[f64; 3]| {
+        let [x, y, z] = sizes.map(exponent);
+        x.max(y).max(z) - x.min(y).min(z)
+    };
+    let (rows, columns) = (sizes(|i, j| (i, j)), sizes(|i, j| (j, i)));
+    let by_rows = spread(&rows) >= spread(&columns);
+    let sizes = if by_rows { rows } else { columns };
+    let mut order = [0, 1, 2];
+    order.sort_by(|&i, &j| sizes[i].total_cmp(&sizes[j]));
+    let [least, middle, most] = order;
+    let order = [middle, least, most];
+    let det = expand(3, &|i, j| if by_rows { a[(order[i], j)] } else { a[(j, order[i])] }, 0, 0);
+    let odd = (order[0] > order[1]) ^ (order[0] > order[2]) ^ (order[1] > order[2]);
+    if odd { -det } else { det }
 }
 
 /// The sum over subsets, where `D` and `T` are the values and the tangents of one matrix.
