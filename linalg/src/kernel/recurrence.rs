@@ -139,7 +139,8 @@ impl<F: Base> Tile<F> {
             }
             let pivot = if DIAGONAL { x[C][C] } else { m.load(b.add(C * (down + right))) };
             let inverses = m.splat(inverse);
-            let own: [M::V; R] = from_fn(|r| value(la, r));
+            // What is above the diagonal may never have been written.
+            let own: [M::V; R] = from_fn(|r| if DIAGONAL && r <= C { inverses } else { value(la, r) });
             for r in if DIAGONAL { C + 1 } else { 0 }..R {
                 x[r][C] = m.times(m.minus(x[r][C], own[r], pivot), inverses);
                 m.store(target.add(r * down + C * right), x[r][C]);
