@@ -93,7 +93,7 @@ pub(crate) fn search(
     single: bool,
     norms: &Norms,
     n: usize,
-    moduli: impl Fn(usize, usize) -> f64 + Copy,
+    moduli: &dyn Fn(usize, usize) -> f64,
 ) -> (usize, usize) {
     let (ladder, roundoff): (&[Rung], i32) = if single { (&SINGLE, 24) } else { (&DOUBLE, 53) };
     let mut powers = Powers::new(norms.powers[0], roundoff, 1);
@@ -228,7 +228,7 @@ impl Powers {
         &self,
         ladder: &[Rung],
         n: usize,
-        moduli: impl Fn(usize, usize) -> f64 + Copy,
+        moduli: &dyn Fn(usize, usize) -> f64,
     ) -> Option<usize> {
         let fits = |rung: &&Rung| {
             let m = rung.degree;
@@ -244,7 +244,7 @@ impl Powers {
         rung: &Rung,
         limit: usize,
         n: usize,
-        moduli: impl Fn(usize, usize) -> f64 + Copy,
+        moduli: &dyn Fn(usize, usize) -> f64,
     ) -> usize {
         let &Rung { degree, mean, .. } = rung;
         let mut s = (self.mean(degree) / mean).log2().ceil().max(0.0) as usize;
@@ -257,7 +257,7 @@ impl Powers {
 
     /// `ℓ_m` for the matrix scaled by `2⁻ˢ`: how many more squarings the rounding of the powers of `|A|` asks for
     /// (Al-Mohy and Higham 2010, eq. 3.13 and 5.1), in logarithms so that nothing overflows.
-    fn correction(&self, m: usize, s: usize, n: usize, moduli: impl Fn(usize, usize) -> f64) -> usize {
+    fn correction(&self, m: usize, s: usize, n: usize, moduli: &dyn Fn(usize, usize) -> f64) -> usize {
         let from_norm = |log: f64| {
             let alpha = log + truncation(m).log2() - (2 * m * s) as f64;
             ((alpha + f64::from(self.roundoff)) / (2 * m) as f64).ceil().max(0.0) as usize

@@ -126,6 +126,7 @@ fn small<D: TangentBatch>(a: &mut DMatrixViewMut<'_, D>) -> bool {
 }
 
 /// `a` becomes its exponential, the lanes `e` the derivatives in their directions.
+#[inline(never)]
 fn exponential<P: Lapack>(mut a: DMatrixViewMut<'_, P>, e: &mut Lanes<'_, P>) -> Result<(), Error> {
     let (n, lanes) = (a.nrows(), e.count());
     all_finite(&a.as_view())?;
@@ -184,6 +185,7 @@ pub(crate) fn scalar<P: Lapack>(a: &mut DMatrixViewMut<'_, P>, e: &mut Lanes<'_,
 }
 
 /// Puts into `planes.a` the matrix, balanced if that lowers its norm. `scales` is memory for twice n scales.
+#[inline(never)]
 pub(crate) fn balanced<'a, P: Lapack>(
     a: &DMatrixView<'_, P>,
     planes: &mut Planes<'_, P>,
@@ -245,6 +247,7 @@ impl<'a, P: Lapack> Work<'a, P> {
     }
 
     /// The directions `e` become the derivatives of the approximant.
+    #[inline(never)]
     pub(crate) fn approximate(
         &mut self,
         planes: &Planes<'_, P>,
@@ -311,6 +314,7 @@ impl<'a, P: Lapack> Work<'a, P> {
     }
 
     /// `dR ← (R dR + dR R) / 2`: the derivative of a square for a direction that is half as large.
+    #[inline(never)]
     pub(crate) fn square(&mut self, r: DMatrixView<'_, P>, e: &mut Lanes<'_, P>) -> Result<(), Error> {
         if e.count() == 0 {
             return Ok(());

@@ -129,6 +129,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
     }
 
     /// From the matrix in `a` to the approximant in `r`.
+    #[inline(never)]
     pub(crate) fn approximate(&mut self, ipiv: &mut [i32]) -> Result<Choice, Error> {
         let triangle = [Uplo::Upper, Uplo::Lower].into_iter().find(|&uplo| self.is_triangular(uplo));
         for i in 0..self.order() {
@@ -181,7 +182,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
         let last = ladder.len() - 1;
         // The first degree that will do without squaring, given bounds on the powers that are not formed.
         let suffices = |planes: &Self, powers: &Powers, degrees: std::ops::Range<usize>| {
-            let degree = powers.unscaled(&ladder[degrees], planes.order(), |i, j| modulus(planes.a[(i, j)]));
+            let degree = powers.unscaled(&ladder[degrees], planes.order(), &|i, j| modulus(planes.a[(i, j)]));
             degree.map(|degree| (degree, excess))
         };
         P::gemm(no, no, one, self.a.as_view(), self.a.as_view(), zero, self.a2.as_view_mut())?;
@@ -213,7 +214,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
                     powers.learn(10, norm(spare));
                 }
             }
-            s = powers.squarings(rung, 2 * limit as usize, self.order(), |i, j| modulus(self.a[(i, j)]));
+            s = powers.squarings(rung, 2 * limit as usize, self.order(), &|i, j| modulus(self.a[(i, j)]));
         }
         for (plane, power) in [(&mut self.a, 1), (&mut self.a2, 2), (&mut self.a4, 4), (&mut self.a6, 6)] {
             shrink(plane, power * s);
@@ -255,6 +256,7 @@ impl<'a, P: Lapack> Planes<'a, P> {
     }
 
     /// `R ← R²`, which has been squared `k` times before.
+    #[inline(never)]
     pub(crate) fn square(&mut self, choice: &Choice, k: usize) -> Result<(), Error> {
         let (one, zero, no) = (P::one(), P::zero(), Trans::NoTrans);
         P::gemm(no, no, one, self.r.as_view(), self.r.as_view(), zero, self.spare.as_view_mut())?;

@@ -20,23 +20,36 @@ pub(crate) fn potrf<F: Base>(l: DMatrixView<'_, F>, a: Interleaved<'_, F>) -> bo
     assert!(l.ncols() == n && a.entries.rows == n && a.entries.cols == n);
     let (start, right) = (l.as_ptr().cast_mut(), l.strides().1);
     let l = Entries { start, rows: n, cols: n, down: 1, right };
-    // SAFETY: `a` is made from an exclusive view of an n x n matrix whose entries are a value and `lanes` tangents, `l`
-    // is n x n, and both live as long as the call; a float is one of the two.
-    unsafe {
-        match l.cast::<f64>().zip(a.entries.cast::<f64>()) {
-            Some((l, a)) => lanes_on(l, a, lanes),
-            None => {
-                let both = l.cast::<f32>().zip(a.entries.cast::<f32>());
-                let (l, a) = both.expect("a float is f32 or f64");
-                lanes_on(l, a, lanes);
+    // Not inside of what is compiled for a kind of CPU: the closure would not be.
+    with_uninit::<F, _>(scratch(n, lanes), |buffer| {
+        let start = buffer.as_mut_ptr().cast::<F>();
+        // SAFETY: `a` is made from an exclusive view of an n x n matrix whose entries are a value and `lanes` tangents,
+        // `l` is n x n, and both live as long as the call, as does the buffer; a float is one of the two.
+        unsafe {
+            match l.cast::<f64>().zip(a.entries.cast::<f64>()) {
+                Some((l, a)) => lanes_on(l, a, lanes, start.cast()),
+                None => {
+                    let both = l.cast::<f32>().zip(a.entries.cast::<f32>());
+                    let (l, a) = both.expect("a float is f32 or f64");
+                    lanes_on(l, a, lanes, start.cast());
+                }
             }
         }
-    }
+    });
     true
 }
 
 machines! {
-    unsafe fn lanes_on<F>(l: Entries<F>, a: Entries<F>, lanes: usize) => lanes_body
+    unsafe fn lanes_on<F>(l: Entries<F>, a: Entries<F>, lanes: usize, scratch: *mut F) => lanes_body
+}
+
+/// The most rows of a panel, and the most lanes of a group, of any kind of CPU.
+const MOST: usize = 8;
+
+/// The numbers that [`lanes_on`] needs beside the matrices: a triangle of lanes, one of values, and the reciprocals.
+fn scratch(n: usize, lanes: usize) -> usize {
+    let width = if lanes < FEW { 1 } else { MOST };
+    packed::<MOST>(n, width) + packed::<MOST>(n, 1) + n.next_multiple_of(MOST)
 }
 
 /// The numbers of a lower triangle of order `n` in panels of `P` rows, with `W` floats in each entry.
@@ -55,15 +68,21 @@ const FEW: usize = 4;
 
 /// # Safety
 /// `l` and `a` are square matrices of one order, of which the lower triangles may be read, and written in `a`, whose
-/// entries are a value and `lanes` tangents.
+/// entries are a value and `lanes` tangents; as many numbers as [`scratch`] says may be written from `start` on.
 #[inline(always)]
-unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
+    l: Entries<F>,
+    a: Entries<F>,
+    lanes: usize,
+    start: *mut F,
+) {
+    const { assert!(C::WIDEST <= MOST && P <= MOST) };
     // SAFETY: the contract.
     unsafe {
         match (lanes < FEW, C::WIDEST) {
-            (true, 8) => by_rows::<F, C, 8>(l, a, lanes),
-            (true, _) => by_rows::<F, C, 4>(l, a, lanes),
-            (false, _) => by_lanes::<F, C, P>(l, a, lanes),
+            (true, 8) => by_rows::<F, C, 8>(l, a, lanes, start),
+            (true, _) => by_rows::<F, C, 4>(l, a, lanes, start),
+            (false, _) => by_lanes::<F, C, P>(l, a, lanes, start),
         }
     }
 }
@@ -73,23 +92,25 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: E
 /// # Safety
 /// As for [`lanes_body`].
 #[inline(always)]
-unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(
+    l: Entries<F>,
+    a: Entries<F>,
+    lanes: usize,
+    start: *mut F,
+) {
     let n = l.rows;
     // The lanes come first, so that they begin with a cache line.
     let (lanes_len, values) = (packed::<P>(n, C::WIDEST), packed::<P>(n, 1));
-    with_uninit::<F, _>(lanes_len + values + n, |buffer| {
-        let start = buffer.as_mut_ptr().cast::<F>();
-        // SAFETY: three parts of the buffer; all indices lie in the lower triangles of order n.
-        unsafe {
-            let (l_start, inverses) = (start.add(lanes_len), start.add(lanes_len + values));
-            let factor = triangle::<F, P>(l_start, 1);
-            each::<F, P>(l, factor, |source, target| target.write(source.read()));
-            for k in 0..n {
-                inverses.add(k).write(l.value(k, k).recip());
-            }
-            C::each(lanes, &mut Group::<F, P> { a, l: factor, inverses, start });
+    // SAFETY: three parts of the scratch; all indices lie in the lower triangles of order n.
+    unsafe {
+        let (l_start, inverses) = (start.add(lanes_len), start.add(lanes_len + values));
+        let factor = triangle::<F, P>(l_start, 1);
+        each::<F, P>(l, factor, |source, target| target.write(source.read()));
+        for k in 0..n {
+            inverses.add(k).write(l.value(k, k).recip());
         }
-    });
+        C::each(lanes, &mut Group::<F, P> { a, l: factor, inverses, start });
+    }
 }
 
 /// Lane by lane, in vectors of `B` rows.
@@ -97,27 +118,29 @@ unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(l: Entries<F>, a: Ent
 /// # Safety
 /// As for [`lanes_body`].
 #[inline(always)]
-unsafe fn by_rows<F: Base, C: Machine<F>, const B: usize>(l: Entries<F>, a: Entries<F>, lanes: usize) {
+unsafe fn by_rows<F: Base, C: Machine<F>, const B: usize>(
+    l: Entries<F>,
+    a: Entries<F>,
+    lanes: usize,
+    start: *mut F,
+) {
     let n = l.rows;
     let (blocks, len) = (n.div_ceil(B), packed::<B>(n, 1));
-    with_uninit::<F, _>(2 * len + blocks * B, |buffer| {
-        let start = buffer.as_mut_ptr().cast::<F>();
-        // SAFETY: three parts of the buffer; all indices lie in the lower triangles of order n.
-        unsafe {
-            let (l_start, inverses) = (start.add(len), start.add(2 * len));
-            let (d, factor) = (triangle::<F, B>(start, 1), triangle::<F, B>(l_start, 1));
-            padded::<F, B>(l, factor);
-            for k in 0..blocks * B {
-                inverses.add(k).write(if k < n { l.value(k, k).recip() } else { F::one() });
-            }
-            for lane in 0..lanes {
-                let own = Entries { start: a.start.add(1 + lane), ..a };
-                padded::<F, B>(own, d);
-                rows::factor::<F, C::Wide, B>(C::WIDE, Lane { blocks, l: factor, inverses, d });
-                each::<F, B>(own, d, |source, target| source.write(target.read()));
-            }
+    // SAFETY: three parts of the scratch; all indices lie in the lower triangles of order n.
+    unsafe {
+        let (l_start, inverses) = (start.add(len), start.add(2 * len));
+        let (d, factor) = (triangle::<F, B>(start, 1), triangle::<F, B>(l_start, 1));
+        padded::<F, B>(l, factor);
+        for k in 0..blocks * B {
+            inverses.add(k).write(if k < n { l.value(k, k).recip() } else { F::one() });
         }
-    });
+        for lane in 0..lanes {
+            let own = Entries { start: a.start.add(1 + lane), ..a };
+            padded::<F, B>(own, d);
+            rows::factor::<F, C::Wide, B>(C::WIDE, Lane { blocks, l: factor, inverses, d });
+            each::<F, B>(own, d, |source, target| source.write(target.read()));
+        }
+    }
 }
 
 /// Copies a lower triangle, with zeros in what it does not reach of the blocks.

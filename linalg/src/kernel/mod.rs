@@ -167,11 +167,32 @@ fn subtract<F: ComplexField + Copy, const W: usize, const FUSED: bool>(y: &mut [
     }
 }
 
+/// Compiles a kernel for both floats in this crate. Functions that are never inlined are shared with the crates that
+/// depend on the one that has compiled them; any other generic function would be compiled again in each of those, and
+/// the kernels take longer than what they are called from.
+macro_rules! compiled {
+    ($name:ident<$F:ident>($($ty:ty),*) $(-> $out:ty)?) => {
+        $crate::kernel::compiled!(@for f32 $name<$F>($($ty),*) $(-> $out)?);
+        $crate::kernel::compiled!(@for f64 $name<$F>($($ty),*) $(-> $out)?);
+    };
+    (@for $float:ident $name:ident<$F:ident>($($ty:ty),*) $(-> $out:ty)?) => {
+        #[allow(dead_code)]
+        const _: () = {
+            type $F = $float;
+            static COMPILED: unsafe fn($($ty),*) $(-> $out)? = $name::<$F>;
+        };
+    };
+}
+use compiled;
+
 /// Makes `$name` out of `$body`, whose last parameter says whether to use fused multiply-add: compiled three times,
 /// chosen at run time.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
+        $crate::kernel::compiled!($name<$T>($($ty),*) $(-> $out)?);
+
         $(#[$doc])*
+        #[inline(never)]
         $vis unsafe fn $name<$T: $bound>($($arg: $ty),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             {
@@ -185,7 +206,10 @@ macro_rules! dispatch {
                     // SAFETY: the contract is the caller's.
                     unsafe { $body::<$T, true>($($arg),*) }
                 }
-                if is_x86_feature_detected!("avx512f") {
+                // Eight singles are half an AVX-512 register.
+                if const { size_of::<<$T as nalgebra::ComplexField>::RealField>() > 4 }
+                    && is_x86_feature_detected!("avx512f")
+                {
                     // SAFETY: the CPU has the feature; the rest of the contract is the caller's.
                     return unsafe { avx512($($arg),*) };
                 }

@@ -207,8 +207,10 @@ impl Float for f32 {}
 /// compiled for every kind of CPU, chosen at run time.
 macro_rules! machines {
     ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$F:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
+        $crate::kernel::compiled!($name<$F>($($ty),*) $(-> $out)?);
+
         $(#[$doc])*
-        #[inline]
+        #[inline(never)]
         $vis unsafe fn $name<$F: $crate::kernel::simd::Float>($($arg: $ty),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             {

@@ -257,7 +257,7 @@ where
                     None => {
                         let modulus =
                             |i: usize, j: usize| double(ComplexField::abs(p.a.add(i * ld + j).read()));
-                        search(size_of::<Of<K>>() == 4, &norms, n.get(), modulus)
+                        search(size_of::<Of<K>>() == 4, &norms, n.get(), &modulus)
                     }
                 }
             }

@@ -13,7 +13,7 @@ use super::product::{Dynamic, Fixed, Kind, Product, Row, Rows, Side, product};
 use super::vector::x86::{D4, D8, S4, S8};
 use super::vector::{Array, Vector};
 use super::{Layout, Piece};
-use crate::kernel::Entries;
+use crate::kernel::{Entries, compiled};
 
 /// An instruction set, for one of the floats.
 pub(super) trait Level: Copy {
@@ -135,11 +135,14 @@ level!(doubles_avx512 DoublesAvx512 "avx512f" f64, D4, D8, all);
 level!(doubles_avx2 DoublesAvx2 "avx2,fma" f64, D4, D4, all);
 level!(singles_avx2 SinglesAvx2 "avx2,fma" f32, S4, S8, dynamic);
 
+compiled!(run<F>(&Job<F>) -> Option<Choice>);
+
 /// Runs a job; nothing for a matrix that is not for this kernel, of which lanes and values are left alone.
 ///
 /// # Safety
 /// The memory of the job is exclusively borrowed and as large as its layout says, and the CPU has the instruction set
 /// of the layout.
+#[inline(never)]
 pub(super) unsafe fn run<F: Base>(job: &Job<F>) -> Option<Choice> {
     // SAFETY: the casts are from a type to itself; the rest is the contract.
     unsafe {
