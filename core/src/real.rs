@@ -91,7 +91,7 @@ pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'
     /// ```
     fn relative_eq_all(self, other: Self, max_relative: Self::Base) -> bool;
 
-    /// The largest magnitude among all parts, `NaN` if one is.
+    /// The largest magnitude among all finite parts, 0 if none is.
     #[doc(hidden)]
     fn largest_part(self) -> Self::Base;
 
@@ -293,12 +293,11 @@ macro_rules! chunked {
 pub(crate) fn largest<'a, T: Real>(parts: impl IntoIterator<Item = &'a T>) -> T::Base {
     parts.into_iter().fold(T::zero().base(), |largest, part| {
         let size = part.largest_part();
-        // A NaN stays.
         if size <= largest { largest } else { size }
     })
 }
 
-/// Whether two families of parts agree relative to their largest part.
+/// Whether two families of parts agree relative to their largest finite part.
 pub(crate) fn family_eq<'a, T: Real>(
     a: impl IntoIterator<Item = &'a T> + Clone,
     b: impl IntoIterator<Item = &'a T> + Clone,
@@ -371,11 +370,11 @@ macro_rules! base {
                 self == other || (self.is_nan() && other.is_nan())
             }
             fn relative_eq_all(self, other: $F, max_relative: $F) -> bool {
-                self.parts_near(other, max_relative * self.abs().max(other.abs()))
+                self.parts_near(other, max_relative * self.largest_part().max(other.largest_part()))
             }
             #[inline]
             fn largest_part(self) -> $F {
-                self.abs()
+                if self.is_finite() { self.abs() } else { 0.0 }
             }
             fn parts_near(self, other: $F, tolerance: $F) -> bool {
                 self.same(other) || (self - other).abs() <= tolerance

@@ -215,7 +215,7 @@ enum Jacobian {
 fn newton<D: Real + Lapack>(
     routine: &'static str,
     mut f: impl FnMut(&[D], &[D]) -> Vec<D>,
-    mut a: DMatrix<D::Base>,
+    a: DMatrix<D::Base>,
     x: &[D::Base],
     p: &[D],
     jacobian: Jacobian,
@@ -227,11 +227,12 @@ where
     if a.shape() != (n, n) {
         return Err(Error::Shape { routine, expected: "as many equations as unknowns", found: a.shape() });
     }
-    let mut pivots = vec![0; n];
-    D::Base::getrf(a.as_view_mut(), &mut pivots).map_err(|e| renamed(routine, e))?;
+    let (mut factors, mut pivots) = (a.clone(), vec![0; n]);
+    D::Base::getrf(factors.as_view_mut(), &mut pivots).map_err(|e| renamed(routine, e))?;
     // Constants: the solves below share these factors among all lanes of all orders.
-    let lu = a.map(D::from_base);
+    let lu = factors.map(D::from_base);
     let mut x = lifted::<D>(x);
+    let mut residuals = vec![zero(); n];
     let mut step = |x: &mut [D]| {
         let mut r = f(x, p);
         if r.len() != n {
@@ -241,9 +242,10 @@ where
                 found: (r.len(), n),
             });
         }
-        for r in &mut r {
+        for (r, largest) in r.iter_mut().zip(&mut residuals) {
             // The value of x is the solver's.
             *r -= D::from_base(r.base());
+            *largest = tangent(*r).max(*largest);
         }
         let column = DMatrixViewMut::from_slice_generic(&mut r, Dyn(n), Dyn(1));
         D::getrs(Trans::NoTrans, lu.as_view(), &pivots, column).map_err(|e| renamed(routine, e))?;
@@ -254,25 +256,54 @@ where
         step(&mut x)?;
     }
     if jacobian == Jacobian::Given && D::ORDER > 0 {
-        let (moves, last) = (largest(&x).max(largest(p)), step(&mut x)?);
+        let moves: Vec<_> = x.iter().map(|&x| tangent(x)).collect();
+        let last = step(&mut x)?;
+        let scales = scales(&a, (&factors, &pivots), &moves, &residuals).map_err(|e| renamed(routine, e))?;
         // This step is of size δ and what is left of size δ²: at the fourth root of the rounding unit, half of the digits.
         let single = size_of::<D::Base>() == size_of::<f32>();
         let tolerance: D::Base = convert(if single { 0.02 } else { 1e-4 });
-        if let Some(unknown) = last.iter().position(|&step| tangent(step) > tolerance * moves) {
+        // What cancels inside the function can leave this much of an unknown that does not move.
+        let all = moves.iter().copied().chain(p.iter().map(|&p| tangent(p))).fold(zero(), D::Base::max);
+        let noise = all * convert(if single { 1e-5 } else { 1e-14 });
+        let moved = |(&step, &scale): (&D, &D::Base)| tangent(step) > (tolerance * scale).max(noise);
+        if let Some(unknown) = last.iter().zip(&scales).position(moved) {
             return Err(Error::WrongJacobian { routine, unknown: unknown + 1 });
         }
     }
     Ok(x)
 }
 
+/// For each unknown, the size of what its derivative is the sum of, whatever the units of unknowns and equations are: by
+/// as much as a rounding unit times this it may be off. `|A⁻¹| (|A| |x'| + |r|)` with the residuals `r`, where solutions
+/// with some patterns of signs stand for the absolute values of the inverse.
+fn scales<T: RealField + Copy + Lapack<RealField = T>>(
+    a: &DMatrix<T>,
+    (lu, pivots): (&DMatrix<T>, &[i32]),
+    moves: &[T],
+    residuals: &[T],
+) -> Result<Vec<T>, Error> {
+    const PATTERNS: usize = 4;
+    let n = moves.len();
+    let mut terms = residuals.to_vec();
+    for (column, &size) in a.column_iter().zip(moves) {
+        terms.iter_mut().zip(&column).for_each(|(term, &entry)| *term += entry.abs() * size);
+    }
+    // An overflow is larger than every step, as it should be; LAPACK wants finite numbers.
+    let finite = |x: T| if x.is_finite() { x } else { zero() };
+    let mut solutions = DMatrix::from_fn(n, PATTERNS, |i, k| {
+        // The golden ratio's multiples, which no structure of a matrix is in step with.
+        let bits = (i * PATTERNS + k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+        let term = finite(terms[i]);
+        if bits >> (usize::BITS - 1) == 0 { term } else { -term }
+    });
+    T::getrs(Trans::NoTrans, lu.as_view(), pivots, solutions.as_view_mut())?;
+    let largest = |i: usize| solutions.row(i).iter().fold(moves[i], |largest, x| largest.max(x.abs()));
+    Ok((0..n).map(largest).collect())
+}
+
 /// The largest tangent of a number.
 fn tangent<D: Real>(x: D) -> D::Base {
     (x - D::from_base(x.base())).largest_part()
-}
-
-/// The largest tangent of all.
-fn largest<D: Real>(x: &[D]) -> D::Base {
-    x.iter().fold(zero(), |largest, &x| largest.max(tangent(x)))
 }
 
 fn renamed(routine: &'static str, error: Error) -> Error {

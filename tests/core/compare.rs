@@ -77,6 +77,20 @@ fn tolerance_is_relative_to_the_largest_lane() {
     assert!(x.relative_eq_all(Dual::new(1.0, [1e3, 0.0]), 1e-10));
     assert!(!x.relative_eq_all(Dual::new(1.0, [1e3, 1.0]), 1e-10));
     assert!(!x.relative_eq_all(Dual::new(1.0 + 1e-9, [1e3, 1e-9]), 1e-10));
+    // An infinity agrees with itself alone, and says nothing of the parts beside it.
+    let inf = f64::INFINITY;
+    assert!(inf.relative_eq_all(inf, 1e-10) && !inf.relative_eq_all(-inf, 1e-10));
+    assert!(!inf.relative_eq_all(5.0, 1e-10) && !5.0.relative_eq_all(inf, 1e-10));
+    for odd in [inf, f64::NAN] {
+        let x = Dual::new(1.0, [odd, 1.0]);
+        assert!(x.relative_eq_all(Dual::new(1.0, [odd, 1.0 + 1e-12]), 1e-10));
+        for y in [[odd, 2.0], [7.0, 1.0], [-inf, 1.0]] {
+            let y = Dual::new(1.0, y);
+            assert!(!x.relative_eq_all(y, 1e-10) && !y.relative_eq_all(x, 1e-10), "{x} {y}");
+        }
+        let h = |part| HyperDual::<f64, 1, 1>::new(1.0, [odd], [1.0], [[part]]);
+        assert!(h(odd).relative_eq_all(h(odd), 1e-10) && !h(odd).relative_eq_all(h(3.0), 1e-10));
+    }
     // The lower triangle of a symmetric number is not a part.
     let mut s = Dual2::<f64, 2>::new(1.0, [2.0, 3.0], [[4.0, 5.0], [0.0, 6.0]]);
     let t = s;

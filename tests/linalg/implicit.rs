@@ -241,6 +241,38 @@ fn a_wrong_jacobian_is_an_error_whatever_the_scale_of_the_tangents() {
     assert!(matches!(root(5.0), Err(Error::WrongJacobian { unknown: 1, .. })));
 }
 
+/// Units of unknowns, equations and parameters decide nothing.
+#[test]
+fn a_wrong_jacobian_is_an_error_whatever_the_units() {
+    let p = [D1::variable(1.0, 0)];
+    for c in [1e-9, 1e-5, 1.0, 1e5, 1e9] {
+        for (given, right) in [(0.5, false), (2.0, false), (-1.0, false), (1.0 + 1e-6, true), (1.0, true)] {
+            // x = c p, and the equation in other units.
+            for unit in [1e-7, 1.0, 1e7] {
+                let scalar = |x: &[D1], p: &[D1]| vec![(x[0] - p[0] * c) * unit];
+                let x = implicit_with(scalar, dmatrix![given * unit], &[c], &p);
+                assert!(
+                    x.is_ok_and(|x| (x[0].eps[0] / c - 1.0).abs() < 1e-11) == right,
+                    "{c} {given} {unit}"
+                );
+                // Beside one whose Jacobian is right.
+                let pair = |x: &[D1], p: &[D1]| vec![x[0] - p[0] * c, (x[1] - p[0] - x[0] / c + 1.0) * unit];
+                let a = dmatrix![1.0, 0.0; -unit / c, given * unit];
+                let x = implicit_with(pair, a, &[c, 1.0], &p);
+                assert!(x.is_ok_and(|x| (x[1].eps[0] - 2.0).abs() < 1e-11) == right, "{c} {given} {unit}");
+            }
+        }
+        // An unknown that rests because what moves it cancels: its derivative is a rounding error.
+        let rests = |x: &[D1], p: &[D1]| {
+            let (y, z) = (p[0] * (0.1 * c) - x[0] * 0.1, x[1] * 0.3 - p[0] * (0.7 * c) + x[0] * 0.7);
+            vec![y * 3.0 + z, y - z * 7.0]
+        };
+        let a = dmatrix![0.4, 0.3; -5.0, -2.1];
+        let x = implicit_with(rests, a, &[c, 0.0], &p).unwrap();
+        assert!((x[0].eps[0] / c - 1.0).abs() < 1e-14 && x[1].eps[0].abs() < 1e-14 * c, "{c}: {x:?}");
+    }
+}
+
 struct Bad(usize);
 
 impl Equations for Bad {

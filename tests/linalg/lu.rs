@@ -360,3 +360,33 @@ fn no_lanes_inside() {
         }
     }
 }
+
+/// The stack does not grow with the order: the second derivatives of a determinant with a tiny pivot, of wide numbers.
+#[test]
+fn determinant_of_wide_numbers() {
+    type Wide = HyperDual<f64, 16, 16>;
+    let n = 60;
+    let a = DMatrix::from_fn(n, n, |i, j| {
+        let mut x = Wide::constant(if i != j {
+            0.0
+        } else if i == 20 {
+            1e-10
+        } else {
+            1.0
+        });
+        if i == j && i < 16 {
+            (x.eps1[i], x.eps2[i]) = (1.0, 1.0);
+        }
+        x
+    });
+    let det = std::thread::Builder::new()
+        .stack_size(512 << 10)
+        .spawn(move || LU::new(a).unwrap().determinant())
+        .unwrap()
+        .join()
+        .unwrap();
+    for (i, j) in (0..16).flat_map(|i| (0..16).map(move |j| (i, j))) {
+        let exact = if i == j { 0.0 } else { 1e-10 };
+        assert!((det.eps12[i][j] - exact).abs() < 1e-24 && (det.eps1[i] - 1e-10).abs() < 1e-24, "{i} {j}");
+    }
+}

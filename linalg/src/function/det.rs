@@ -138,7 +138,7 @@ pub(crate) fn complete<T: Lapack>(mut a: DMatrixViewMut<'_, T>) -> T {
         }
     }
     let mut sum = Subsets { a: a.as_view(), sum: T::zero() };
-    sum.visit(0, Scaled { x: T::one(), exponent: 0 }, &mut [0; ORDERS], 0);
+    sum.visit(0, Scaled { x: T::Native::one(), exponent: 0 }, &mut [0; ORDERS], 0);
     if odd { -sum.sum } else { sum.sum }
 }
 
@@ -210,23 +210,28 @@ struct Subsets<'a, T: Lapack> {
 }
 
 impl<T: Lapack> Subsets<'_, T> {
-    /// All ways to choose among the indices from `i` on, after `size` chosen ones; `product` is that of the others.
-    fn visit(&mut self, i: usize, product: Scaled<T>, chosen: &mut [usize; ORDERS], size: usize) {
-        if modulus(product.x) == 0.0 {
-            return;
+    /// All ways to choose among the indices from `from` on, after `size` chosen ones; `product` is that of the values
+    /// that were passed over.
+    fn visit(
+        &mut self,
+        from: usize,
+        mut product: Scaled<T::Native>,
+        chosen: &mut [usize; ORDERS],
+        size: usize,
+    ) {
+        let a = self.a;
+        for i in from..a.nrows() {
+            if size < <T::RealField as Real>::ORDER.min(ORDERS) {
+                chosen[size] = i;
+                self.visit(i + 1, product, chosen, size + 1);
+            }
+            product = product.times(a[(i, i)].native());
+            if modulus(product.x) == 0.0 {
+                return;
+            }
         }
-        if i == self.a.nrows() {
-            let a = &self.a;
-            let tangents = |r: usize, c: usize| a[(chosen[r], chosen[c])].with_value_of(T::zero());
-            self.sum += scaled(product.x * expand(size, &tangents, 0, 0), product.exponent);
-            return;
-        }
-        let value = T::zero().with_value_of(self.a[(i, i)]);
-        self.visit(i + 1, product.times(value), chosen, size);
-        if size < <T::RealField as Real>::ORDER.min(ORDERS) {
-            chosen[size] = i;
-            self.visit(i + 1, product, chosen, size + 1);
-        }
+        let tangents = |r: usize, c: usize| a[(chosen[r], chosen[c])].with_value_of(T::zero());
+        self.sum += scaled(T::from_native(product.x) * expand(size, &tangents, 0, 0), product.exponent);
     }
 }
 
