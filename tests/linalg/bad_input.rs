@@ -149,6 +149,12 @@ fn strides() {
     let mut b = DMatrix::zeros(2, 1);
     shape_error(f64::potrs(Uplo::Lower, overlapping, b.as_view_mut()));
     shape_error(f64::trtrs(Uplo::Lower, N, Diag::NonUnit, overlapping, b.as_view_mut()));
+    let data = data.iter().map(|&x| Dual::<f64, 2>::constant(x)).collect::<Vec<_>>();
+    let overlapping: DMatrixView<'_, Dual<f64, 2>> =
+        DMatrixView::from_slice_with_strides_generic(&data, Dyn(2), Dyn(2), Const::<1>, Dyn(1));
+    let mut b = DMatrix::zeros(2, 1);
+    shape_error(Dual::potrs(Uplo::Lower, overlapping, b.as_view_mut()));
+    shape_error(Dual::trtrs(Uplo::Lower, N, Diag::NonUnit, overlapping, b.as_view_mut()));
 }
 
 /// Row-strided views do not convert to what the routines take: nalgebra panics, as the guide says.

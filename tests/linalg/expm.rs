@@ -453,3 +453,16 @@ fn numbers_of_num_dual() {
     let ours = expm(&a.zip_map(&e, |x, t| H::new(x, [t], [t], [[0.0]]))).unwrap();
     assert_close(&theirs.map(|x| x.eps1eps2), &part(&ours, |x| x.eps12[0][0]), 1e-15, "second");
 }
+
+/// Values are those of floats for numbers of every order, also where more derivatives ask for a higher degree.
+#[test]
+fn values_of_many_orders() {
+    type Second = HyperDual<f64, 1, 1>;
+    // One above the largest order of the kernel, at a norm just below a bound of the degrees.
+    let n = 129;
+    let a = DMatrix::from_fn(n, n, |i, j| {
+        (1.0 + 1e-3 * ((7 * i + 3 * j) % 11) as f64) * 0.1268 / 1.005 / n as f64
+    });
+    let deep = expm(&a.map(|x| HyperDual::<Second, 1, 1>::constant(Second::constant(x)))).unwrap();
+    assert_same_bits(&deep.map(|x| x.value.value), &expm(&a).unwrap(), "value");
+}

@@ -197,7 +197,7 @@ pub(crate) struct Powers {
 
 /// The number of derivatives that degrees are chosen for. It is the same for all scalars that have no more, so that
 /// values do not depend on the scalar.
-const DERIVATIVES: usize = 3;
+pub(crate) const DERIVATIVES: usize = 3;
 
 impl Powers {
     /// For a matrix of norm `size` whose function will be differentiated `order` times.

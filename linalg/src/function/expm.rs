@@ -27,6 +27,7 @@ use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 use crate::error::Error;
 use crate::flags::{BalanceJob, Trans};
+use crate::function::degree::DERIVATIVES;
 use crate::function::pade::{Choice, Planes, norm};
 use crate::kernel::expm::{exponential as kernel_exponential, is_small};
 use crate::kernel::{buffer_mut, floats_mut, same_mut};
@@ -71,8 +72,9 @@ impl<D: TangentBatch> Expm for D {
             let mut e = carve.lanes(n, lanes, n);
             gather_primal(&a.as_view(), Part::All, &mut primal);
             gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut e);
-            if is_small(n) && !is_float::<D::Primal>() {
-                // The values are those of the kernel that floats go through.
+            let many = <D::RealField as Real>::ORDER > DERIVATIVES;
+            if many || (is_small(n) && !is_float::<D::Primal>()) {
+                // The values are those of the kernel or the degree that floats go through.
                 let mut values = carve.matrix(n, n);
                 values.copy_from(&primal);
                 exponential(primal.as_view_mut(), &mut e)?;

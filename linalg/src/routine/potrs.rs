@@ -19,7 +19,7 @@ use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
-use crate::shape::{rows_of, square};
+use crate::shape::{columns_apart, rows_of, square};
 use crate::{ffi, kernel};
 
 /// Solve with a Cholesky factor.
@@ -131,6 +131,7 @@ fn solve<D: TangentBatch>(
 ) -> Result<(), Error> {
     let n = square("potrs", a.shape())?;
     rows_of("potrs", n, b.shape())?;
+    columns_apart("potrs", &a)?;
     let (r, lanes, part) = (b.ncols(), D::TANGENTS, Part::Triangle(uplo));
     if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW)
         && interleaved(uplo, a, b.as_view_mut(), primal_solve)?

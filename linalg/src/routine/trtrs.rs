@@ -19,7 +19,7 @@ use crate::lapack::Lapack;
 use crate::routine::native;
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
-use crate::shape::{rows_of, square};
+use crate::shape::{columns_apart, rows_of, square};
 
 /// Checked solve with a triangular matrix.
 pub trait Trtrs: Scalar {
@@ -73,6 +73,7 @@ impl<D: TangentBatch> Trtrs for D {
     ) -> Result<(), Error> {
         let n = square("trtrs", a.shape())?;
         rows_of("trtrs", n, b.shape())?;
+        columns_apart("trtrs", &a)?;
         let (r, lanes) = (b.ncols(), D::TANGENTS);
         let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
         with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes), |buffer| {
