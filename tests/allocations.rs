@@ -118,6 +118,16 @@ fn a_workspace_serves_repeated_calls() {
     assert_eq!(allocations(|| call(&mut l)), 0);
 }
 
+/// Factors of dynamic size are kept with their tangents: then nothing is allocated but the result.
+#[test]
+fn factors_are_computed_once() {
+    let a = Kind::BadlyScaled.matrix(1, 40).map(|x| Dual::<f64, 4>::new(x, [1.0; 4]));
+    let lu = LU::new(a).unwrap();
+    assert!(allocations(|| drop(std::hint::black_box(lu.l()))) > 1);
+    assert_eq!(allocations(|| drop(std::hint::black_box(lu.u()))), 1);
+    assert_eq!(allocations(|| drop(std::hint::black_box(lu.l()))), 1);
+}
+
 /// What the products pack their operands into, whatever the matrix.
 const PACKING: usize = 64 * 1024;
 

@@ -2,15 +2,15 @@
 
 use std::hint::black_box;
 
-use dualpack::{Cholesky, Dual, Gemm, Trans};
+use dualpack::{Cholesky, Dual, Gemm, Lapack, Trans};
 use nalgebra::DMatrix;
 
 use crate::inputs;
 use crate::report::Report;
 
-/// Prints, for each size, the rate of dgemm in Gflop/s and the share of it that N lanes of a Cholesky factor reach: they
-/// are 2 n³ / 3 operations each, in the time that is neither that of the factor of plain floats nor that of a copy of the
-/// matrix.
+/// Prints, for each size, the rate of dgemm in Gflop/s and the share of it that N lanes of the factors of Cholesky and of
+/// LU reach: they are 2 n³ / 3 and 4 n³ / 3 operations each, in the time that is neither that of the factors of plain
+/// floats nor that of a copy of the matrix.
 pub fn run(report: &Report) {
     if report.options.only.as_ref().is_none_or(|only| !only.iter().any(|name| name == "rate")) {
         return;
@@ -24,24 +24,39 @@ pub fn run(report: &Report) {
             f64::gemm(none, none, 1.0, a, a, 0.0, c.as_view_mut()).expect("square");
         });
         let gemm = 2.0 * cube / product;
-        let plain =
-            report.time(|| Cholesky::new(black_box(&a).clone()).expect("positive definite").unpack_dirty());
         println!("{:<12} {:<12} {n:>5} {:>5} {product:>14.1} {gemm:>6.1} Gflop/s", "rate", "gemm", "-");
-        println!("{:<12} {:<12} {n:>5} {:>5} {plain:>14.1}", "rate", "chol", 0);
-        lanes::<1>(report, &a, plain, gemm);
-        lanes::<4>(report, &a, plain, gemm);
-        lanes::<8>(report, &a, plain, gemm);
-        lanes::<16>(report, &a, plain, gemm);
+        let general = DMatrix::from_row_slice(n, n, &inputs::lusolve(n).x[..n * n]);
+        for (name, a) in [("chol", &a), ("lu", &general)] {
+            let plain = factored(report, name, a);
+            println!("{:<12} {name:<12} {n:>5} {:>5} {plain:>14.1}", "rate", 0);
+            lanes::<1>(report, name, a, plain, gemm);
+            lanes::<4>(report, name, a, plain, gemm);
+            lanes::<8>(report, name, a, plain, gemm);
+            lanes::<16>(report, name, a, plain, gemm);
+        }
     }
 }
 
-fn lanes<const N: usize>(report: &Report, a: &DMatrix<f64>, plain: f64, gemm: f64) {
+/// The time that a copy and its factors take.
+fn factored<T: Lapack>(report: &Report, name: &str, a: &DMatrix<T>) -> f64 {
+    let mut ipiv = vec![0; a.nrows()];
+    report.time(|| {
+        let mut a = black_box(a).clone();
+        match name {
+            "chol" => a = Cholesky::new(a).expect("positive definite").unpack_dirty(),
+            _ => T::getrf(a.as_view_mut(), &mut ipiv).expect("regular"),
+        }
+        a
+    })
+}
+
+fn lanes<const N: usize>(report: &Report, name: &str, a: &DMatrix<f64>, plain: f64, gemm: f64) {
     let n = a.nrows();
     let dual = a.map(|x| Dual::<f64, N>::new(x, [x; N]));
-    let ns =
-        report.time(|| Cholesky::new(black_box(&dual).clone()).expect("positive definite").unpack_dirty());
+    let ns = factored(report, name, &dual);
     let copy = report.time(|| black_box(&dual).clone());
-    let rate = 2.0 / 3.0 * (n * n * n * N) as f64 / (ns - plain - copy);
+    let operations = if name == "chol" { 2.0 / 3.0 } else { 4.0 / 3.0 } * (n * n * n * N) as f64;
+    let rate = operations / (ns - plain - copy);
     let share = 100.0 * rate / gemm;
-    println!("{:<12} {:<12} {n:>5} {N:>5} {ns:>14.1} {rate:>6.1} Gflop/s {share:>4.0} %", "rate", "chol");
+    println!("{:<12} {name:<12} {n:>5} {N:>5} {ns:>14.1} {rate:>6.1} Gflop/s {share:>4.0} %", "rate");
 }

@@ -1,6 +1,7 @@
 //! LU decomposition of general matrices.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
@@ -29,7 +30,7 @@ const DIRECTIONS: usize = 16;
 ///
 /// On dual numbers the values are factored, once for all lanes of all orders. [`solve`](LU::solve) then costs O(n²) for
 /// each lane and right-hand side. The factors themselves ([`l`](LU::l), [`u`](LU::u), [`unpack`](LU::unpack)) get their
-/// tangents, O(n³) for each lane, when they are asked for.
+/// tangents, O(n³) for each lane, when they are asked for; those of a matrix of dynamic size are kept for the next time.
 ///
 /// A tiny real matrix is factored without a call of LAPACK: its values are those of LAPACK up to rounding.
 ///
@@ -62,6 +63,9 @@ where
     ipiv: OVector<i32, DimMinimum<R, C>>,
     /// The first pivot that is exactly zero, 1-based.
     zero: Option<usize>,
+    /// The factors with their tangents, once they were asked for, if the size is dynamic: matrices of static sizes are
+    /// never on the heap, and too large to be kept here unused.
+    factors: OnceLock<Box<OMatrix<T, R, C>>>,
 }
 
 impl<T: Lapack, R: DimMin<C>, C: Dim> LU<T, R, C>
@@ -87,7 +91,7 @@ where
             Err(Error::Singular { pivot, .. }) => Some(pivot),
             Err(other) => return Err(other),
         };
-        Ok(LU { a, lu, ipiv, zero })
+        Ok(LU { a, lu, ipiv, zero, factors: OnceLock::new() })
     }
 
     /// The factors of the values.
@@ -102,14 +106,21 @@ where
         Factorization::Lu { lu: self.values(), ipiv: self.ipiv.as_slice(), zero: self.zero, front: true }
     }
 
-    /// `L` and `U` in one, with their tangents.
-    fn factors(&self) -> OMatrix<T, R, C> {
-        let mut factors = self.a.clone();
-        if self.lu.is_some() {
+    /// Calls `f` with `L` and `U` in one, with their tangents.
+    fn with_factors<X>(&self, f: impl FnOnce(&OMatrix<T, R, C>) -> X) -> X {
+        if self.lu.is_none() {
+            return f(&self.a);
+        }
+        let compute = || {
+            let mut factors = self.a.clone();
             T::factors(self.factorization(), view_mut(&mut factors))
                 .expect("the shapes are those of the matrix");
+            factors
+        };
+        if R::try_to_usize().is_some() && C::try_to_usize().is_some() {
+            return f(&compute());
         }
-        factors
+        f(self.factors.get_or_init(|| Box::new(compute())))
     }
 
     /// `L`, m x min(m, n), with ones on the diagonal and zeros above it. (Below a zero pivot it is not differentiable,
@@ -118,7 +129,7 @@ where
     where
         DefaultAllocator: Allocator<R, DimMinimum<R, C>>,
     {
-        lower(&self.factors())
+        self.with_factors(lower)
     }
 
     /// `U`, min(m, n) x n, with zeros below the diagonal.
@@ -126,7 +137,7 @@ where
     where
         DefaultAllocator: Allocator<DimMinimum<R, C>, C>,
     {
-        upper(&self.factors())
+        self.with_factors(upper)
     }
 
     /// The interchanges of rows `P`: `p().permute_rows(&mut a)` makes `A` into `L U`, `p().inv_permute_rows(&mut lu)`
@@ -149,8 +160,7 @@ where
     where
         DefaultAllocator: Allocator<R, DimMinimum<R, C>> + Allocator<DimMinimum<R, C>, C>,
     {
-        let factors = self.factors();
-        (self.p(), lower(&factors), upper(&factors))
+        self.with_factors(|factors| (self.p(), lower(factors), upper(factors)))
     }
 
     /// Whether no pivot is exactly zero.
@@ -198,26 +208,28 @@ where
         let mut result = OMatrix::<T, R, K>::from_fn_generic(rows, cols, |i, j| da[(i, j)]);
         interchanges(self.ipiv.as_slice()).for_each(|(i, j)| result.swap_rows(i, j));
         let directions = if m * n == 0 { 0 } else { da.ncols() / n };
-        let factors = self.factors();
-        for from in (0..directions).step_by(DIRECTIONS) {
-            let lanes = DIRECTIONS.min(directions - from);
-            with_scratch::<T, _>((m * n + m * m.min(n)) * lanes, |buffer| {
-                let mut carve = Carver::new(buffer);
-                let mut d = carve.lanes(m, lanes, n);
-                let mut mask = carve.lanes(m, lanes, m.min(n));
-                for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
-                    let column = (from + k) * n + j;
-                    d.column_mut(k, j).copy_from_slice(&result.as_slice()[column * m..][..m]);
-                }
-                let zero = self.zero.map(|pivot| pivot - 1);
-                getrf_pushforward(view(&factors), zero, &mut d, &mut mask)?;
-                for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
-                    let column = (from + k) * n + j;
-                    result.as_mut_slice()[column * m..][..m].copy_from_slice(d.column(k, j));
-                }
-                Ok(())
-            })?;
-        }
+        self.with_factors(|factors| -> Result<(), Error> {
+            for from in (0..directions).step_by(DIRECTIONS) {
+                let lanes = DIRECTIONS.min(directions - from);
+                with_scratch::<T, _>((m * n + m * m.min(n)) * lanes, |buffer| {
+                    let mut carve = Carver::new(buffer);
+                    let mut d = carve.lanes(m, lanes, n);
+                    let mut mask = carve.lanes(m, lanes, m.min(n));
+                    for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
+                        let column = (from + k) * n + j;
+                        d.column_mut(k, j).copy_from_slice(&result.as_slice()[column * m..][..m]);
+                    }
+                    let zero = self.zero.map(|pivot| pivot - 1);
+                    getrf_pushforward(view(factors), zero, &mut d, &mut mask)?;
+                    for (k, j) in (0..lanes).flat_map(|k| (0..n).map(move |j| (k, j))) {
+                        let column = (from + k) * n + j;
+                        result.as_mut_slice()[column * m..][..m].copy_from_slice(d.column(k, j));
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
         Ok(result)
     }
 }
@@ -300,8 +312,7 @@ where
             Road::Value => value,
             Road::Traces => det::from_traces(n, |i| lu[(i, i)], odd, self.ln_determinant_tangents()),
             Road::Pivots => {
-                let factors = self.factors();
-                let product = det::product(n, |i| factors[(i, i)]);
+                let product = self.with_factors(|factors| det::product(n, |i| factors[(i, i)]));
                 if odd { -product } else { product }
             }
             Road::Complete => with_scratch::<T, _>(n * n, |buffer| {

@@ -61,7 +61,7 @@ pub fn unpack(lu: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
     (l, DMatrix::from_fn(k, n, |i, j| if i <= j { lu[(i, j)] } else { 0.0 }))
 }
 
-fn permuted(a: &DMatrix<f64>, ipiv: &[i32]) -> DMatrix<f64> {
+pub fn permuted(a: &DMatrix<f64>, ipiv: &[i32]) -> DMatrix<f64> {
     let mut a = a.clone();
     for (k, &p) in ipiv.iter().enumerate() {
         a.swap_rows(k, p as usize - 1);
@@ -70,7 +70,7 @@ fn permuted(a: &DMatrix<f64>, ipiv: &[i32]) -> DMatrix<f64> {
 }
 
 /// The packed tangent as dL (zero on and above the diagonal) and dU.
-fn tangents(d: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
+pub fn tangents(d: &DMatrix<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
     let (mut dl, du) = unpack(d);
     for i in 0..dl.ncols() {
         dl[(i, i)] = 0.0;

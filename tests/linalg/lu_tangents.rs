@@ -291,6 +291,23 @@ fn factors_on_demand() {
     }
 }
 
+/// Factors that are kept are those that are computed, from any thread, also of a copy.
+#[test]
+fn factors_are_kept() {
+    let (a, da) = (regular(13, 30), Random::new(14).matrix(30, 30));
+    let a = a.zip_map(&da, |x, t| Dual::<f64, 5>::new(x, [t; 5]));
+    let lu = LU::new(a.clone()).unwrap();
+    let parts = |m: DMatrix<Dual<f64, 5>>| m.iter().map(|x| (x.value, x.eps)).collect::<Vec<_>>();
+    let (_, l, u) = LU::new(a).unwrap().unpack();
+    let expected = (parts(l), parts(u));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| assert_eq!((parts(lu.l()), parts(lu.u())), expected));
+        }
+    });
+    assert_eq!((parts(lu.clone().u()), parts(lu.u())), (expected.1.clone(), expected.1));
+}
+
 /// Every lane is that of a run with it alone, to the bit, whatever the number of lanes.
 #[test]
 fn lanes_alone() {

@@ -17,6 +17,7 @@ mod gebak;
 mod gebal;
 mod gesv;
 mod getrf;
+mod getrf_lanes;
 mod getri;
 mod getrs;
 mod level3;

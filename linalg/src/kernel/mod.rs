@@ -5,7 +5,8 @@
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
 //!   [`recurrence`] and [`rows`]: the tiles of both, [`whole`]: a matrix that is one tile, [`simd`]: what they are made of;
 //! - [`expm`]: the exponential;
-//! - [`lu`]: tiny systems by LU, values and lanes;
+//! - [`lu`]: tiny systems by LU, values and lanes, [`getrf`]: the factors of larger matrices, in the tiles of
+//!   [`elimination`];
 //! - [`product`]: lanes of a matrix times values;
 //! - [`tangents`]: products and triangular solves on interleaved lanes;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
@@ -18,7 +19,9 @@ use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 
 pub(crate) mod blocked;
 pub(crate) mod cholesky;
+mod elimination;
 pub(crate) mod expm;
+pub(crate) mod getrf;
 pub(crate) mod level3;
 pub(crate) mod lu;
 pub(crate) mod product;

@@ -9,9 +9,10 @@
 //! dL_ij = (dS_ij − L_ij dU_jj) / U_jj
 //! ```
 //!
-//! in halves of the columns, so that nearly all of it is products. This is `dL = L tril(K, −1)`, `dU = triu(K) U` with
-//! `K = L⁻¹ P dA U⁻¹` at half its cost, for square, tall and wide alike, and the last pivot of a square or wide
-//! matrix, the one that is tiny or zero when the matrix is singular, is never divided by.
+//! in tiles of interleaved lanes for real matrices, in halves of the columns on planes for others, so that nearly all of
+//! it is products. This is `dL = L tril(K, −1)`, `dU = triu(K) U` with `K = L⁻¹ P dA U⁻¹` at half its cost, for square,
+//! tall and wide alike, and the last pivot of a square or wide matrix, the one that is tiny or zero when the matrix is
+//! singular, is never divided by.
 //!
 //! Where pivot `k` is exactly zero the primal is an error, but the factors exist. Those of a matrix without rows below
 //! `k` (a square one of rank n − 1) are differentiable. Otherwise `L` below the zero is 0/0: valid are the tangents of
@@ -29,7 +30,7 @@ use crate::lanes::{
 };
 use crate::lapack::Lapack;
 use crate::routine::native;
-use crate::scalar::{Scalar, TangentBatch};
+use crate::scalar::{BaseOf, Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::{ffi, kernel};
 
@@ -204,20 +205,56 @@ pub(crate) fn tangents<'p, D: TangentBatch>(
     mut a: DMatrixViewMut<'_, D>,
     primal_factor: impl FnOnce(DMatrixViewMut<'_, D::Primal>) -> Result<(&'p [i32], Option<usize>), Error>,
 ) -> Result<(), Error> {
-    let ((m, n), lanes) = (a.shape(), D::TANGENTS);
-    with_scratch::<D::Primal, _>(m * n * (1 + lanes) + m * m.min(n) * lanes, |buffer| {
-        let mut carve = Carver::new(buffer);
-        let mut lu = carve.matrix(m, n);
-        let mut d = carve.lanes(m, lanes, n);
-        let mut mask = carve.lanes(m, lanes, m.min(n));
+    let (m, n) = a.shape();
+    with_scratch::<D::Primal, _>(m * n, |buffer| {
+        let mut lu = DMatrixViewMut::from_slice(buffer, m, n);
         gather_primal(&a.as_view(), Part::All, &mut lu);
         let (ipiv, zero) = primal_factor(lu.as_view_mut())?;
+        // Rows below a zero pivot have no factors.
+        let complete = zero.is_none_or(|pivot| pivot == m);
+        if !complete || !interleaved(lu.as_view(), ipiv, &mut a) {
+            planes(lu.as_view(), ipiv, zero, &mut a)?;
+        }
+        if lu.iter().any(|x| !x.value_is_finite()) {
+            poison_overflow(&mut a);
+        }
+        Ok(())
+    })
+}
+
+/// The factors where the lanes of an entry lie side by side, else `false`.
+fn interleaved<D: TangentBatch>(
+    lu: DMatrixView<'_, D::Primal>,
+    ipiv: &[i32],
+    a: &mut DMatrixViewMut<'_, D>,
+) -> bool {
+    let Some((lu, a)) = kernel::same::<_, BaseOf<D>>(lu).zip(D::interleaved(a.as_view_mut())) else {
+        return false;
+    };
+    with_scratch::<usize, _>(lu.nrows(), |rows| {
+        rows.iter_mut().enumerate().for_each(|(i, row)| *row = i);
+        interchanges(ipiv).for_each(|(i, j)| rows.swap(i, j));
+        kernel::getrf::getrf(lu, rows, a)
+    })
+}
+
+/// The factors by planes of lanes.
+fn planes<D: TangentBatch>(
+    lu: DMatrixView<'_, D::Primal>,
+    ipiv: &[i32],
+    zero: Option<usize>,
+    a: &mut DMatrixViewMut<'_, D>,
+) -> Result<(), Error> {
+    let ((m, n), lanes) = (a.shape(), D::TANGENTS);
+    with_scratch::<D::Primal, _>(m * (n + m.min(n)) * lanes, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut d = carve.lanes(m, lanes, n);
+        let mut mask = carve.lanes(m, lanes, m.min(n));
         interchanges(ipiv).for_each(|(i, j)| a.swap_rows(i, j));
         gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut d);
-        pushforward(lu.as_view(), zero.map(|pivot| pivot - 1), &mut d, &mut mask)?;
-        scatter_primal(&lu.as_view(), Part::All, &mut a);
-        scatter_lanes(&d, Part::All, &mut a);
-        poison_overflow(&mut a);
+        pushforward(lu, zero.map(|pivot| pivot - 1), &mut d, &mut mask)?;
+        scatter_primal(&lu, Part::All, a);
+        scatter_lanes(&d, Part::All, a);
         Ok(())
     })
 }
