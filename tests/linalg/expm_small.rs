@@ -1,6 +1,6 @@
 //! The kernel for small matrices against the roads it shortens: complex numbers go through planes.
 
-use dualpack::{Dual, Dual2, Exponential, HyperDual, Real, expm};
+use dualpack::{Dual, Dual2, Error, Exponential, HyperDual, Real, expm};
 use nalgebra::{Complex, DMatrix, Matrix2, Matrix3};
 
 use crate::support::compare::{assert_close, assert_same_bits, part, same_bits};
@@ -86,6 +86,22 @@ fn lanes_that_are_not_finite() {
             let exp = expm(&with_lanes::<5>(&a, lane)).unwrap();
             assert!(exp.iter().all(|x| x.eps[0].is_finite() && x.eps[3].is_finite()), "{what}: the others");
             assert!(exp.iter().any(|x| !x.eps[1].is_finite()), "{what}: the lane itself");
+        }
+    }
+}
+
+/// A value that is not finite, in any place, is an error that names the place.
+#[test]
+fn values_that_are_not_finite() {
+    for n in [2, 3, 5, 9] {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for at in 0..n * n {
+                let mut a = matrix(n, 1.0);
+                a[(at % n, at / n)] = bad;
+                let want = Error::NonFinite { routine: "expm", row: at % n + 1, col: at / n + 1 };
+                assert_eq!(expm(&a).unwrap_err(), want, "n = {n}");
+                assert_eq!(expm(&with_lanes::<4>(&a, |k| direction(n, k))).unwrap_err(), want, "n = {n}");
+            }
         }
     }
 }
@@ -204,5 +220,76 @@ fn static_sizes() {
     ];
     for (dynamic, fixed) in pairs {
         assert!(dynamic.iter().zip(fixed.iter()).all(|(x, y)| x.same(*y)));
+    }
+}
+
+/// Around the norms at which the smallest orders change degree or scaling, and at which the kernel for them ends, in
+/// either precision.
+#[test]
+fn smallest_orders_around_bounds() {
+    for n in [2, 3] {
+        for bound in [1.45, 3.0, 6.0, 96.0, 384.0, 768.0] {
+            for step in [0.999, 1.001] {
+                let plain = matrix(n, 1.0);
+                let size = bound * step;
+                let a = &plain * (size / plain.abs().row_sum().max());
+                let what = format!("n = {n}, norm {size}");
+                let lanes = with_lanes::<3>(&a, |k| direction(n, k));
+                let planes = expm(&lanes.map(|x| Complex::new(x, Dual::constant(0.0)))).unwrap();
+                let exp = expm(&lanes).unwrap();
+                let tolerance = 1e-14 * (1.0 + size);
+                assert_close(&part(&exp, |x| x.value), &part(&planes, |z| z.re.value), tolerance, &what);
+                for k in 0..3 {
+                    let (got, want) = (part(&exp, |x| x.eps[k]), part(&planes, |z| z.re.eps[k]));
+                    assert_close(&got, &want, 4.0 * tolerance, &format!("{what}, lane {k}"));
+                }
+            }
+        }
+        for size in [2.57, 2.59, 5.15, 5.17, 41.0, 41.5] {
+            let plain = matrix(n, 1.0);
+            let a = (&plain * (size / plain.abs().row_sum().max())).map(|x| x as f32);
+            let e = direction(n, 0).map(|x| x as f32);
+            let exp = expm(&a.zip_map(&e, |x, e| Dual::<f32, 1>::new(x, [e]))).unwrap();
+            let wide = expm(&with_lanes::<1>(&a.map(f64::from), |_| e.map(f64::from))).unwrap();
+            let (tolerance, what) = (3e-6 * (1.0 + size), format!("single, n = {n}, norm {size}"));
+            assert_close(&exp.map(|x| f64::from(x.value)), &part(&wide, |x| x.value), tolerance, &what);
+            let got = exp.map(|x| f64::from(x.eps[0]));
+            assert_close(&got, &part(&wide, |x| x.eps[0]), 4.0 * tolerance, &what);
+        }
+    }
+}
+
+/// The largest norm of the kernel for the smallest orders, 3 · 2⁸, with the most squarings. All rows tend to the same.
+#[test]
+fn smallest_orders_at_the_last_bound() {
+    for n in [2, 3] {
+        let entry = 768.0 / if n == 2 { 2.0 } else { 4.0 };
+        let a = DMatrix::from_fn(n, n, |i, j| if i == j { (1.0 - n as f64) * entry } else { entry });
+        assert_eq!(a.abs().row_sum().max(), 768.0);
+        let exp = expm(&with_lanes::<2>(&a, |k| &a * (k as f64 + 1.0))).unwrap();
+        let want = DMatrix::from_element(n, n, 1.0 / n as f64);
+        assert_close(&part(&exp, |x| x.value), &want, 1e-11, "value");
+        // d/dt exp(t A) = A exp(t A)
+        assert!(exp.iter().all(|x| x.eps[0].abs() < 1e-9 && x.eps[1] == 2.0 * x.eps[0]));
+    }
+}
+
+/// Where `A² = 0`, `exp A = I + A` and its derivative is `E + (A E + E A) / 2 + A E A / 6`, whatever the norm; such a
+/// matrix needs no balancing, and its norm alone asks for squarings that only round.
+#[test]
+fn square_is_zero() {
+    let two = DMatrix::from_row_slice(2, 2, &[1.0, 1.0, -1.0, -1.0]);
+    let three = DMatrix::from_row_slice(3, 3, &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -2.0, -2.0, -2.0]);
+    for plain in [two, three] {
+        let n = plain.nrows();
+        for size in [0.25, 0.5, 1.0, 4.0, 32.0, 128.0] {
+            let (a, e) = (&plain * size, direction(n, 5));
+            let exp = expm(&with_lanes::<1>(&a, |_| e.clone())).unwrap();
+            let what = format!("n = {n}, size {size}");
+            let tolerance = 1e-14 * (1.0 + size);
+            assert_close(&part(&exp, |x| x.value), &(DMatrix::identity(n, n) + &a), tolerance, &what);
+            let want = &e + (&a * &e + &e * &a) * 0.5 + (&a * &e * &a) / 6.0;
+            assert_close(&part(&exp, |x| x.eps[0]), &want, tolerance, &what);
+        }
     }
 }

@@ -4,6 +4,10 @@
 use dualpack_core::Base;
 use nalgebra::ComplexField;
 
+mod full;
+
+pub(super) use full::Full;
+
 /// A few lanes side by side, and what the kernels do with them. Every operation is the same in each lane.
 pub(super) trait Simd<F>: Copy {
     type V: Copy;
@@ -126,19 +130,26 @@ pub(super) trait Job<F> {
     unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize);
 }
 
+/// A piece of work that is a function of its own.
+pub(super) trait Task {
+    /// # Safety
+    /// That of the work, and the CPU has the instructions that it is made for.
+    unsafe fn run(&self);
+}
+
 /// How a kind of CPU works on lanes.
-pub(super) trait Machine<F>: Copy {
+pub(super) trait Machine<F: Base>: Copy {
     /// Whether multiplications and additions are fused.
     const FUSED: bool;
     /// The widest group, and its lanes.
-    type Wide: Simd<F>;
+    type Wide: Full<F>;
     const WIDE: Self::Wide;
     const WIDEST: usize;
     /// One number.
-    type One: Simd<F, V = [F; 1]>;
+    type One: Full<F, V = [F; 1]>;
     const ONE: Self::One;
     /// Four numbers.
-    type Four: Simd<F>;
+    type Four: Full<F>;
     const FOUR: Self::Four;
 
     /// Runs a job for all lanes, group by group.
@@ -146,13 +157,19 @@ pub(super) trait Machine<F>: Copy {
     /// # Safety
     /// As for [`Job::run`], for `lanes` lanes; the CPU is of this kind.
     unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J);
+
+    /// Runs a task, not inlined.
+    ///
+    /// # Safety
+    /// As for [`Task::run`]; the CPU is of this kind.
+    unsafe fn call<T: Task>(task: &T);
 }
 
 /// Nothing but what the compiler was told about the CPU, fused where `FUSED`.
 #[derive(Clone, Copy)]
 pub(super) struct Portable<const FUSED: bool>;
 
-impl<F: ComplexField + Copy, const FUSED: bool> Machine<F> for Portable<FUSED> {
+impl<F: Base, const FUSED: bool> Machine<F> for Portable<FUSED> {
     const FUSED: bool = FUSED;
     type Wide = Array<4, FUSED>;
     const WIDE: Array<4, FUSED> = Array;
@@ -174,6 +191,11 @@ impl<F: ComplexField + Copy, const FUSED: bool> Machine<F> for Portable<FUSED> {
                 }
             }
         }
+    }
+
+    unsafe fn call<T: Task>(task: &T) {
+        // SAFETY: the contract.
+        unsafe { task.run() }
     }
 }
 
@@ -245,7 +267,9 @@ pub(super) use machines;
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Array, Job, Machine, Simd};
+    use dualpack_core::Base;
+
+    use super::{Array, Full, Job, Machine, Simd, Task};
 
     /// Eight lanes of AVX-512 for `f64`, of AVX for `f32`.
     #[derive(Clone, Copy)]
@@ -267,10 +291,10 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub struct Avx2;
 
-    impl<F: nalgebra::ComplexField + Copy> Machine<F> for Avx512
+    impl<F: Base> Machine<F> for Avx512
     where
-        Eight: Simd<F>,
-        Four: Simd<F>,
+        Eight: Full<F>,
+        Four: Full<F>,
         Part: Simd<F>,
     {
         const FUSED: bool = true;
@@ -300,35 +324,66 @@ mod x86 {
                 }
             }
         }
-    }
-
-    impl<F: nalgebra::ComplexField + Copy> Machine<F> for Avx2
-    where
-        Four: Simd<F>,
-    {
-        const FUSED: bool = true;
-        type Wide = Four;
-        const WIDE: Four = Four;
-        const WIDEST: usize = 4;
-        type One = Array<1, true>;
-        const ONE: Array<1, true> = Array;
-        type Four = Four;
-        const FOUR: Four = Four;
 
         #[inline(always)]
-        unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
-            let mut lane = 0;
-            while lane < lanes {
-                // SAFETY: the groups end at `lanes`.
-                unsafe {
-                    match lanes - lane {
-                        4.. => (job.run(Four, lane), lane += 4).1,
-                        _ => (job.run(Array::<1, true>, lane), lane += 1).1,
-                    }
-                }
+        unsafe fn call<T: Task>(task: &T) {
+            #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+            unsafe fn compiled<T: Task>(task: &T) {
+                // SAFETY: the contract.
+                unsafe { task.run() }
             }
+            // SAFETY: the contract.
+            unsafe { compiled(task) }
         }
     }
+
+    macro_rules! avx2 {
+        ($F:ident $Wide:ident $WIDEST:literal) => {
+            impl Machine<$F> for Avx2 {
+                const FUSED: bool = true;
+                type Wide = $Wide;
+                const WIDE: $Wide = $Wide;
+                const WIDEST: usize = $WIDEST;
+                type One = Array<1, true>;
+                const ONE: Array<1, true> = Array;
+                type Four = Four;
+                const FOUR: Four = Four;
+
+                #[inline(always)]
+                unsafe fn each<J: Job<$F>>(lanes: usize, job: &mut J) {
+                    let mut lane = 0;
+                    while lane < lanes {
+                        // SAFETY: the groups end at `lanes`.
+                        unsafe {
+                            if lanes - lane >= $WIDEST {
+                                job.run($Wide, lane);
+                                lane += $WIDEST;
+                            } else if lanes - lane >= 4 {
+                                job.run(Four, lane);
+                                lane += 4;
+                            } else {
+                                job.run(Array::<1, true>, lane);
+                                lane += 1;
+                            }
+                        }
+                    }
+                }
+
+                #[inline(always)]
+                unsafe fn call<T: Task>(task: &T) {
+                    #[target_feature(enable = "avx2,fma")]
+                    unsafe fn compiled<T: Task>(task: &T) {
+                        // SAFETY: the contract.
+                        unsafe { task.run() }
+                    }
+                    // SAFETY: the contract.
+                    unsafe { compiled(task) }
+                }
+            }
+        };
+    }
+    avx2!(f64 Four 4);
+    avx2!(f32 Eight 8);
 
     macro_rules! vectors {
         ($($Type:ident $F:ident $V:ident $Whole:ident $WIDTH:literal |$self:ident, $start:ident, $x:ident| $load:expr, $store:expr;

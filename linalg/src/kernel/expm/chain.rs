@@ -5,14 +5,12 @@ use std::mem::MaybeUninit;
 
 use dualpack_core::Base;
 use nalgebra::{ComplexField, convert, try_convert};
-use num_traits::{One, Zero};
 
 use super::MAX;
-use super::level::Level;
-use super::product::{Factors, Kind, Of, Order, Product, combine};
-use super::vector::Vector;
+use super::product::{Factors, Kind, Multiplication, Product, Register, Row, Solution, combine};
 use crate::function::degree::{Norms, QUICK_DOUBLE, QUICK_SINGLE, Quick, power_of_two, search};
 use crate::function::pade::{C3, C5, C7, C9, C13};
+use crate::kernel::simd::{Full, Machine, Simd};
 
 /// The largest number of squarings.
 pub(super) const SQUARINGS: usize = 8;
@@ -25,12 +23,11 @@ pub(crate) struct Choice {
 }
 
 /// The planes of the values, n rows of `ld` floats each: what the lanes need of the approximant, and at `squares` one
-/// after the other, unless null, the approximant and its squares but for the last one, which is `r`. At first `a` is the matrix.
+/// after the other, unless null, half of the approximant and of its squares but for the last one, which is `r`. At first
+/// `a` is the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Planes<F> {
     pub ld: usize,
-    /// Registers of a row.
-    pub row: usize,
     pub a: *mut F,
     pub a2: *mut F,
     pub a4: *mut F,
@@ -72,65 +69,54 @@ pub(super) struct Work<V> {
     pub dv: *mut V,
 }
 
-/// # Safety
-/// As for [`product`](super::product::product), and the CPU has the instructions of the level.
 #[inline(always)]
-unsafe fn multiply<L: Level, O: Order, K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>) {
-    // SAFETY: the contract.
-    unsafe {
-        if O::TINY {
-            O::product::<K, LEFT, RIGHT>(p);
-        } else {
-            L::product::<K, LEFT, RIGHT>(p);
-        }
-    }
-}
-
-#[inline(always)]
-fn double<F: Base>(x: F) -> f64 {
+pub(super) fn double<F: Base>(x: F) -> f64 {
     try_convert(x).unwrap_or(f64::NAN)
 }
 
-/// The sums of the moduli in the columns of a plane; `n` of them count.
+/// The sums of the moduli in the columns of a plane.
 ///
 /// # Safety
-/// The plane has n rows of `row` registers, which are `ld` floats, with `ld <= MAX`; it may be read.
+/// The plane has n rows of `ld` floats, which are full registers, with `ld <= MAX`; it may be read.
 #[inline(always)]
-unsafe fn column_sums<V: Vector, O: Order>(
-    n: O,
-    (ld, row): (usize, usize),
-    a: *const V::Float,
-) -> [MaybeUninit<V::Float>; MAX] {
+unsafe fn column_sums<F: Base, S: Full<F>>(m: S, n: usize, ld: usize, a: *const F) -> [MaybeUninit<F>; MAX] {
     let mut sums = [MaybeUninit::uninit(); MAX];
-    for j in (0..row).map(|j| j * V::WIDTH) {
+    for j in (0..ld).step_by(S::WIDTH) {
         // SAFETY: the contract.
         unsafe {
-            let mut sum = V::load(a.add(j)).abs();
-            for i in 1..n.get() {
-                sum = sum.add(V::load(a.add(i * ld + j)).abs());
+            let mut sum = m.abs(m.load(a.add(j)));
+            for i in 1..n {
+                sum = m.add(sum, m.abs(m.load(a.add(i * ld + j))));
             }
-            sum.store(sums.as_mut_ptr().add(j).cast());
+            m.store(sums.as_mut_ptr().add(j).cast(), sum);
         }
     }
     sums
 }
 
-/// The 1-norm of a plane; NaN or infinity if it has one.
+/// The largest of some sums of moduli; not a finite number if one of them is none.
+#[inline(always)]
+pub(super) fn largest<F: Base>(sums: impl Iterator<Item = F>) -> f64 {
+    let (mut total, mut largest) = (F::zero(), F::zero());
+    for sum in sums {
+        total += sum;
+        largest = if sum > largest { sum } else { largest };
+    }
+    // A comparison does not see NaN.
+    let total = double(total);
+    if total.is_finite() { double(largest) } else { total }
+}
+
+/// The 1-norm of a plane; not a finite number if an entry is none.
 ///
 /// # Safety
 /// As for [`column_sums`].
 #[inline(always)]
-unsafe fn norm<V: Vector, O: Order>(n: O, shape: (usize, usize), a: *const V::Float) -> f64 {
+unsafe fn norm<F: Base, S: Full<F>>(m: S, n: usize, ld: usize, a: *const F) -> f64 {
     // SAFETY: the contract; n sums have been stored.
     unsafe {
-        let sums = column_sums::<V, O>(n, shape, a);
-        let mut norm = V::Float::zero();
-        for j in 0..n.get() {
-            let sum = sums[j].assume_init();
-            // A NaN replaces what is there, and stays.
-            norm = if sum <= norm { norm } else { sum };
-        }
-        double(norm)
+        let sums = column_sums(m, n, ld, a);
+        largest((0..n).map(|j| sums[j].assume_init()))
     }
 }
 
@@ -140,26 +126,25 @@ unsafe fn norm<V: Vector, O: Order>(n: O, shape: (usize, usize), a: *const V::Fl
 /// # Safety
 /// As for [`column_sums`].
 #[inline(always)]
-unsafe fn inspect<V: Vector, O: Order>(
-    n: O,
-    shape: (usize, usize),
-    a: *const V::Float,
+unsafe fn inspect<F: Base, S: Full<F>>(
+    m: S,
+    n: usize,
+    ld: usize,
+    a: *const F,
     quick: &Quick,
 ) -> Option<(f64, f64)> {
-    let ld = shape.0;
     // SAFETY: the contract.
-    let columns = unsafe { column_sums::<V, O>(n, shape, a) };
-    let n = n.get();
+    let columns = unsafe { column_sums(m, n, ld, a) };
     // SAFETY: n sums have been stored.
     let column = |j: usize| unsafe { columns[j].assume_init() };
     // SAFETY: the contract.
     let entry = |i: usize, j: usize| unsafe { a.add(i * ld + j).read() };
-    let (mut total, mut norm) = (V::Float::zero(), V::Float::zero());
+    let (mut total, mut norm) = (F::zero(), F::zero());
     for j in 0..n {
         total += column(j);
         norm = if column(j) > norm { column(j) } else { norm };
     }
-    let limit = if size_of::<V::Float>() == 4 { 65536.0 } else { 1.8e19 };
+    let limit = if size_of::<F>() == 4 { 65536.0 } else { 1.8e19 };
     if double(total) > limit || double(total).is_nan() {
         return None;
     }
@@ -175,10 +160,10 @@ unsafe fn inspect<V: Vector, O: Order>(
         return Some((norm, 0.0));
     }
     // Balancing, by powers of two, leaves alone what has rows and columns of about the same size.
-    let mut absolute = V::Float::zero();
-    let four = convert::<f64, V::Float>(4.0);
+    let mut absolute = F::zero();
+    let four = convert::<f64, F>(4.0);
     for k in 0..n {
-        let (mut across, mut down, mut sum) = (V::Float::zero(), V::Float::zero(), V::Float::zero());
+        let (mut across, mut down, mut sum) = (F::zero(), F::zero(), F::zero());
         for i in 0..n {
             let (x, y) = (entry(k, i), ComplexField::abs(entry(i, k)));
             across += x * x;
@@ -198,58 +183,54 @@ unsafe fn inspect<V: Vector, O: Order>(
 /// # Safety
 /// As for [`values`]; `z` is neither `x` nor `y`.
 #[inline(always)]
-unsafe fn times<L: Level, O: Order, K: Kind, const ONTO: bool>(
-    n: O,
-    (ld, row): (usize, usize),
-    x: *mut Of<K>,
-    y: *mut Of<K>,
-    z: *mut Of<K>,
+unsafe fn times<F: Base, C: Machine<F>, const ONTO: bool>(
+    n: usize,
+    ld: usize,
+    x: *mut F,
+    y: *mut F,
+    z: *mut F,
 ) {
-    let (e, c) = (y.cast(), z.cast());
-    let p = Product { n: n.get(), ld, columns: row, a: x, e, f: e, b: x, c, onto: ONTO };
+    let (e, c, columns) = (y.cast(), z.cast(), ld / C::WIDEST);
+    let p = Product::<Row<F, C::Wide>> { n, ld, columns, a: x, e, f: e, b: x, c, onto: ONTO };
     // SAFETY: the contract.
-    unsafe { multiply::<L, O, K, true, false>(&p) }
+    unsafe { C::call(&Multiplication::<_, true, false>(&p)) }
 }
 
 /// From the matrix in `p.a` to its exponential in `p.r`; nothing if the matrix is not for this kernel.
 ///
 /// # Safety
-/// The planes are exclusively borrowed, of the order n with rows as `K` has them, and `a` is filled up with zeros;
+/// The planes are exclusively borrowed, of the order n with rows of full registers, and `a` is filled up with zeros;
 /// `n <= MAX`.
 #[inline(always)]
-pub(super) unsafe fn values<L, O, K>(n: O, p: &Planes<Of<K>>) -> Option<Choice>
-where
-    L: Level,
-    O: Order,
-    K: Kind<V: Vector<Float = L::Float>>,
-{
-    let quick = if size_of::<Of<K>>() == 4 { &QUICK_SINGLE } else { &QUICK_DOUBLE };
-    let (ld, shape) = (p.ld, (p.ld, p.row));
-    let len = n.get() * p.row;
-    let register = |x: *mut Of<K>| x.cast::<K::V>();
+pub(super) unsafe fn values<F: Base, C: Machine<F>>(n: usize, p: &Planes<F>) -> Option<Choice> {
+    let quick = if size_of::<F>() == 4 { &QUICK_SINGLE } else { &QUICK_DOUBLE };
+    let (m, ld) = (C::WIDE, p.ld);
+    let columns = ld / C::WIDEST;
+    let len = n * columns;
+    let register = |x: *mut F| x.cast::<<C::Wide as Simd<F>>::V>();
     // SAFETY: all planes have n rows of `columns` registers, which are `ld` floats.
     unsafe {
-        let (size, absolute) = inspect::<K::V, O>(n, shape, p.a, quick)?;
-        times::<L, O, K, false>(n, shape, p.a, p.a, p.a2);
+        let (size, absolute) = inspect(m, n, ld, p.a, quick)?;
+        times::<F, C, false>(n, ld, p.a, p.a, p.a2);
         let by_norm = quick.degree(size);
         if by_norm.is_none_or(|degree| degree >= 5) {
-            times::<L, O, K, false>(n, shape, p.a2, p.a2, p.a4);
+            times::<F, C, false>(n, ld, p.a2, p.a2, p.a4);
         }
         if by_norm.is_none_or(|degree| degree >= 7) {
-            times::<L, O, K, false>(n, shape, p.a2, p.a4, p.a6);
+            times::<F, C, false>(n, ld, p.a2, p.a4, p.a6);
         }
         let (degree, squarings) = match by_norm {
             Some(degree) => (degree, 0),
             None => {
-                times::<L, O, K, false>(n, shape, p.a4, p.a4, p.spare);
-                times::<L, O, K, false>(n, shape, p.a4, p.a6, p.y);
+                times::<F, C, false>(n, ld, p.a4, p.a4, p.spare);
+                times::<F, C, false>(n, ld, p.a4, p.a6, p.y);
                 let powers = [
                     size,
-                    norm::<K::V, O>(n, shape, p.a2),
-                    norm::<K::V, O>(n, shape, p.a4),
-                    norm::<K::V, O>(n, shape, p.a6),
-                    norm::<K::V, O>(n, shape, p.spare),
-                    norm::<K::V, O>(n, shape, p.y),
+                    norm(m, n, ld, p.a2),
+                    norm(m, n, ld, p.a4),
+                    norm(m, n, ld, p.a6),
+                    norm(m, n, ld, p.spare),
+                    norm(m, n, ld, p.y),
                 ];
                 let norms = Norms { powers, absolute };
                 match quick.degree_and_squarings(&norms) {
@@ -257,7 +238,7 @@ where
                     None => {
                         let modulus =
                             |i: usize, j: usize| double(ComplexField::abs(p.a.add(i * ld + j).read()));
-                        search(size_of::<Of<K>>() == 4, &norms, n.get(), &modulus)
+                        search(size_of::<F>() == 4, &norms, n, &modulus)
                     }
                 }
             }
@@ -267,70 +248,51 @@ where
         }
         if squarings > 0 {
             for (x, power) in [(p.a, 1), (p.a2, 2), (p.a4, 4), (p.a6, 6)] {
-                let factor = convert::<f64, Of<K>>(power_of_two(-((power * squarings) as i32)));
-                combine(len, register(x), [(factor, register(x))]);
+                let factor = convert::<f64, F>(power_of_two(-((power * squarings) as i32)));
+                combine(m, len, [register(x)], [([factor], register(x))]);
             }
         }
         let (a2, a4, a6, a8) = (register(p.a2), register(p.a4), register(p.a6), register(p.spare));
         let (w, v) = (register(p.w), register(p.u));
-        macro_rules! both {
-            ($c:ident, $($odd:literal $even:literal $x:ident),+) => {
-                combine(len, w, [$((convert($c[$odd]), $x.cast_const())),+]);
-                combine(len, v, [$((convert($c[$even]), $x.cast_const())),+]);
-            };
+        if degree == 9 {
+            times::<F, C, false>(n, ld, p.a4, p.a4, p.spare);
         }
-        match degree {
-            3 => {
-                both!(C3, 3 2 a2);
-            }
-            5 => {
-                both!(C5, 5 4 a4, 3 2 a2);
-            }
-            7 => {
-                both!(C7, 7 6 a6, 5 4 a4, 3 2 a2);
-            }
-            9 => {
-                times::<L, O, K, false>(n, shape, p.a4, p.a4, p.spare);
-                both!(C9, 9 8 a8, 7 6 a6, 5 4 a4, 3 2 a2);
-            }
-            _ => {
-                let (w1, z1) = (register(p.w1), register(p.z1));
-                combine(len, w1, [(convert(C13[13]), a6), (convert(C13[11]), a4), (convert(C13[9]), a2)]);
-                combine(len, z1, [(convert(C13[12]), a6), (convert(C13[10]), a4), (convert(C13[8]), a2)]);
-                both!(C13, 7 6 a6, 5 4 a4, 3 2 a2);
-                times::<L, O, K, true>(n, shape, p.a6, p.w1, p.w);
-                times::<L, O, K, true>(n, shape, p.a6, p.z1, p.u);
-            }
+        sums(m, degree, len, [a2, a4, a6, a8], [w, v]);
+        if degree == 13 {
+            high_sums(m, len, [a2, a4, a6], [register(p.w1), register(p.z1)]);
+            times::<F, C, true>(n, ld, p.a6, p.w1, p.w);
+            times::<F, C, true>(n, ld, p.a6, p.z1, p.u);
         }
         add_to_diagonal(n, ld, p.w, convert(0.5));
         add_to_diagonal(n, ld, p.u, convert(1.0));
         // U into the spare plane, V − U into what becomes the triangle of the same letter.
-        times::<L, O, K, false>(n, shape, p.a, p.w, p.spare);
+        times::<F, C, false>(n, ld, p.a, p.w, p.spare);
         let u = register(p.spare);
         for at in 0..len {
-            v.add(at).write(v.add(at).read().sub(u.add(at).read()));
+            v.add(at).write(m.sub(v.add(at).read(), u.add(at).read()));
         }
-        if !factor::<L::One, K::V, O>(n, p) {
+        if !factor(m, n, p) {
             return None;
         }
-        n.solve(&p.factors(), shape, u, register(p.y));
+        Solution { n, factors: p.factors(), ld, columns, b: u, x: register(p.y) }.solve(m);
         let (y, r) = (register(p.y), register(p.r));
         for at in 0..len {
-            r.add(at).write(y.add(at).read().add(y.add(at).read()));
+            r.add(at).write(m.add(y.add(at).read(), y.add(at).read()));
         }
         add_to_diagonal(n, ld, p.r, convert(1.0));
-        let square = register(p.squares);
+        let (mut r, mut next) = (p.r, p.spare);
         for k in 0..squarings {
-            for at in 0..if p.squares.is_null() { 0 } else { len } {
-                square.add(k * len + at).write(r.add(at).read());
+            if !p.squares.is_null() {
+                combine(m, len, [register(p.squares).add(k * len)], [([convert(0.5)], register(r))]);
             }
-            times::<L, O, K, false>(n, shape, p.r, p.r, p.spare);
-            for at in 0..len {
-                r.add(at).write(u.add(at).read());
-            }
+            times::<F, C, false>(n, ld, r, r, next);
+            (r, next) = (next, r);
+        }
+        if r != p.r {
+            std::ptr::copy_nonoverlapping(r, p.r, n * ld);
         }
         // An overflow is still there in the last square.
-        if squarings > 0 && !norm::<K::V, O>(n, shape, p.r).is_finite() {
+        if squarings > 0 && !norm(m, n, ld, p.r).is_finite() {
             return None;
         }
         Some(Choice { degree, squarings })
@@ -340,8 +302,8 @@ where
 /// # Safety
 /// As for [`norm`], and the plane may be written.
 #[inline(always)]
-unsafe fn add_to_diagonal<F: Base, O: Order>(n: O, ld: usize, x: *mut F, c: F) {
-    for i in 0..n.get() {
+unsafe fn add_to_diagonal<F: Base>(n: usize, ld: usize, x: *mut F, c: F) {
+    for i in 0..n {
         // SAFETY: the contract.
         unsafe { *x.add(i * ld + i) += c };
     }
@@ -351,77 +313,44 @@ unsafe fn add_to_diagonal<F: Base, O: Order>(n: O, ld: usize, x: *mut F, c: F) {
 /// whose reciprocal might not be a number.
 ///
 /// # Safety
-/// As for [`values`]; `One` is a register of one float, and the rows consist of registers of type `V`.
+/// As for [`values`]; the rows consist of registers of `S`.
 #[inline(always)]
-unsafe fn factor<One, V, O>(n: O, p: &Planes<V::Float>) -> bool
-where
-    One: Vector<Float = V::Float>,
-    V: Vector,
-    O: Order,
-{
+unsafe fn factor<F: Base, S: Full<F>>(m: S, n: usize, p: &Planes<F>) -> bool {
     let ld = p.ld;
-    let range = convert::<f64, V::Float>(if size_of::<V::Float>() == 4 { 1e15 } else { 1e150 });
+    let range = convert::<f64, F>(if size_of::<F>() == 4 { 1e15 } else { 1e150 });
     // SAFETY: all indices are below n; registers begin at multiples of their width and end inside the row.
     unsafe {
         let modulus = |i: usize, k: usize| ComplexField::abs(p.u.add(i * ld + k).read());
-        let swap = |i: usize, k: usize| {
-            for j in 0..n.get() {
-                let plane = if j < k { p.l } else { p.u };
-                let (x, y) = (plane.add(i * ld + j).read(), plane.add(k * ld + j).read());
-                plane.add(i * ld + j).write(y);
-                plane.add(k * ld + j).write(x);
-            }
-        };
         let mut regular = true;
-        for k in 0..n.get() {
-            // Of an order known to the compiler the loops have known lengths and indices: rows with a larger entry are
-            // swapped with row k at once.
-            let mut swapped = 0;
-            if O::TINY {
-                for i in 0..n.get() {
-                    if i > k && modulus(i, k) > modulus(k, k) {
-                        swapped |= 1 << i;
-                        swap(i, k);
-                    }
-                }
-            } else {
-                let mut largest = k;
-                for i in k + 1..n.get() {
-                    if modulus(i, k) > modulus(largest, k) {
-                        largest = i;
-                    }
-                }
-                if largest != k {
-                    swap(largest, k);
-                }
-                swapped = largest as u32;
+        for k in 0..n {
+            let (mut largest, mut size) = (k, modulus(k, k));
+            for i in k + 1..n {
+                let next = modulus(i, k);
+                (largest, size) = if next > size { (i, next) } else { (largest, size) };
             }
-            p.swaps.add(k).write(swapped);
-            let pivot = p.u.add(k * ld + k).read();
-            let size = ComplexField::abs(pivot);
-            regular &= size < range && size * range > V::Float::one();
-            let inverse = V::Float::one() / pivot;
-            p.inverses.add(k).write(inverse);
-            for i in (if O::TINY { 0 } else { k + 1 })..n.get() {
-                if i <= k {
-                    continue;
+            if largest != k {
+                for j in 0..k {
+                    std::ptr::swap(p.l.add(k * ld + j), p.l.add(largest * ld + j));
                 }
+                for j in (k / S::WIDTH * S::WIDTH..ld).step_by(S::WIDTH) {
+                    let (x, y) = (p.u.add(k * ld + j), p.u.add(largest * ld + j));
+                    let (upper, lower) = (m.load(x), m.load(y));
+                    m.store(x, lower);
+                    m.store(y, upper);
+                }
+            }
+            p.swaps.add(k).write(largest as u32);
+            regular &= size < range && size * range > F::one();
+            let inverse = F::one() / p.u.add(k * ld + k).read();
+            p.inverses.add(k).write(inverse);
+            let first = (k + 1) / S::WIDTH * S::WIDTH;
+            for i in k + 1..n {
                 let l = p.u.add(i * ld + k).read() * inverse;
                 p.l.add(i * ld + k).write(l);
-                if O::TINY {
-                    for j in 0..n.get() {
-                        if j > k {
-                            let x = p.u.add(i * ld + j);
-                            let y = One::load(p.u.add(k * ld + j));
-                            One::splat(l).subtract_from(y, One::load(x)).store(x);
-                        }
-                    }
-                } else {
-                    for j in (k + 1) / V::WIDTH..p.row {
-                        let x = p.u.add(i * ld + j * V::WIDTH);
-                        let y = V::load(p.u.add(k * ld + j * V::WIDTH));
-                        V::splat(l).subtract_from(y, V::load(x)).store(x);
-                    }
+                let f = m.splat(l);
+                for j in (first..ld).step_by(S::WIDTH) {
+                    let (x, y) = (p.u.add(i * ld + j), m.load(p.u.add(k * ld + j)));
+                    m.store(x, m.minus(m.load(x), f, y));
                 }
             }
         }
@@ -434,16 +363,16 @@ where
 /// # Safety
 /// As for [`lanes`]; `c` is none of the others.
 #[inline(always)]
-unsafe fn two_sided<L: Level, O: Order, K: Kind, const ONTO: bool>(
-    n: O,
+unsafe fn two_sided<F: Base, C: Machine<F>, K: Kind<F = F>, const ONTO: bool>(
+    n: usize,
     (ld, columns): (usize, usize),
-    (a, e): (*mut Of<K>, *mut K::V),
-    (f, b): (*mut K::V, *mut Of<K>),
-    c: *mut K::V,
+    (a, e): (*mut F, *mut Register<K>),
+    (f, b): (*mut Register<K>, *mut F),
+    c: *mut Register<K>,
 ) {
-    let p = Product { n: n.get(), ld, columns, a, e, f, b, c, onto: ONTO };
+    let p = Product::<K> { n, ld, columns, a, e, f, b, c, onto: ONTO };
     // SAFETY: the contract.
-    unsafe { multiply::<L, O, K, true, true>(&p) }
+    unsafe { C::call(&Multiplication::<K, true, true>(&p)) }
 }
 
 /// The directions in `work.e` become the derivatives.
@@ -451,69 +380,93 @@ unsafe fn two_sided<L: Level, O: Order, K: Kind, const ONTO: bool>(
 /// # Safety
 /// The planes are those that [`values`] has filled; `work` is exclusively borrowed, n rows of registers each.
 #[inline(always)]
-pub(super) unsafe fn lanes<L: Level, O: Order, K: Kind>(
-    n: O,
-    p: &Planes<Of<K>>,
+pub(super) unsafe fn lanes<F: Base, C: Machine<F>, K: Kind<F = F>>(
+    n: usize,
+    p: &Planes<F>,
     choice: Choice,
-    work: &Work<K::V>,
+    work: &Work<Register<K>>,
 ) {
     let Work { columns, e, m2, m4, m6, t, dw, dv } = *work;
-    let shape = (p.ld, columns);
-    let len = n.get() * columns;
+    let (m, shape, len) = (K::S, (p.ld, columns), n * columns);
     // SAFETY: the planes and the matrices of `work` have the sizes that the products ask for.
     unsafe {
-        two_sided::<L, O, K, false>(n, shape, (p.a, e), (e, p.a), m2);
+        two_sided::<F, C, K, false>(n, shape, (p.a, e), (e, p.a), m2);
         if choice.degree >= 5 {
-            two_sided::<L, O, K, false>(n, shape, (p.a2, m2), (m2, p.a2), m4);
+            two_sided::<F, C, K, false>(n, shape, (p.a2, m2), (m2, p.a2), m4);
         }
         if choice.degree >= 7 {
-            two_sided::<L, O, K, false>(n, shape, (p.a4, m2), (m4, p.a2), m6);
+            two_sided::<F, C, K, false>(n, shape, (p.a4, m2), (m4, p.a2), m6);
         }
-        macro_rules! both {
-            ($c:ident, $($odd:literal $even:literal $x:ident),+) => {
-                combine(len, dw, [$((convert($c[$odd]), $x.cast_const())),+]);
-                combine(len, dv, [$((convert($c[$even]), $x.cast_const())),+]);
-            };
+        if choice.degree == 9 {
+            two_sided::<F, C, K, false>(n, shape, (p.a4, m4), (m4, p.a4), t);
         }
-        match choice.degree {
-            3 => {
-                both!(C3, 3 2 m2);
-            }
-            5 => {
-                both!(C5, 5 4 m4, 3 2 m2);
-            }
-            7 => {
-                both!(C7, 7 6 m6, 5 4 m4, 3 2 m2);
-            }
-            9 => {
-                two_sided::<L, O, K, false>(n, shape, (p.a4, m4), (m4, p.a4), t);
-                both!(C9, 9 8 t, 7 6 m6, 5 4 m4, 3 2 m2);
-            }
-            _ => {
-                both!(C13, 7 6 m6, 5 4 m4, 3 2 m2);
-                combine(len, t, [(convert(C13[13]), m6), (convert(C13[11]), m4), (convert(C13[9]), m2)]);
-                two_sided::<L, O, K, true>(n, shape, (p.a6, t), (m6, p.w1), dw);
-                combine(len, t, [(convert(C13[12]), m6), (convert(C13[10]), m4), (convert(C13[8]), m2)]);
-                two_sided::<L, O, K, true>(n, shape, (p.a6, t), (m6, p.z1), dv);
-            }
+        sums(m, choice.degree, len, [m2, m4, m6, t], [dw, dv]);
+        if choice.degree == 13 {
+            high_sums(m, len, [m2, m4, m6], [t, m4]);
+            two_sided::<F, C, K, true>(n, shape, (p.a6, t), (m6, p.w1), dw);
+            two_sided::<F, C, K, true>(n, shape, (p.a6, m4), (m6, p.z1), dv);
         }
         // dU, dU − dV, and the right-hand side.
-        two_sided::<L, O, K, false>(n, shape, (p.a, dw), (e, p.w), t);
+        two_sided::<F, C, K, false>(n, shape, (p.a, dw), (e, p.w), t);
         for at in 0..len {
-            dv.add(at).write(t.add(at).read().sub(dv.add(at).read()));
+            dv.add(at).write(m.sub(t.add(at).read(), dv.add(at).read()));
         }
         let y = p.y;
-        let last = Product { n: n.get(), ld: p.ld, columns, a: y, e: dv, f: dv, b: y, c: t, onto: true };
-        multiply::<L, O, K, false, true>(&last);
-        n.solve(&p.factors(), shape, t, m2);
+        let last = Product::<K> { n, ld: p.ld, columns, a: y, e: dv, f: dv, b: y, c: t, onto: true };
+        C::call(&Multiplication::<K, false, true>(&last));
+        Solution { n, factors: p.factors(), ld: p.ld, columns, b: t, x: m2 }.solve(m);
         for at in 0..len {
-            e.add(at).write(m2.add(at).read().add(m2.add(at).read()));
+            e.add(at).write(m.add(m2.add(at).read(), m2.add(at).read()));
         }
-        let half = convert::<f64, Of<K>>(0.5);
+        let (mut derivative, mut next) = (e, m2);
         for k in 0..choice.squarings {
-            let r = p.squares.add(k * n.get() * p.ld);
-            two_sided::<L, O, K, false>(n, shape, (r, e), (e, r), m2);
-            combine(len, e, [(half, m2)]);
+            let half = p.squares.add(k * n * p.ld);
+            two_sided::<F, C, K, false>(n, shape, (half, derivative), (derivative, half), next);
+            (derivative, next) = (next, derivative);
+        }
+        if derivative != e {
+            std::ptr::copy_nonoverlapping(derivative, e, len);
         }
     }
+}
+
+/// What the even powers, or their derivatives, contribute to `W` and `V` without a product; the eighth counts for degree 9
+/// alone, and only those that the degree has are read.
+///
+/// # Safety
+/// As for [`combine`].
+#[inline(always)]
+unsafe fn sums<F: Base, S: Full<F>>(
+    m: S,
+    degree: usize,
+    len: usize,
+    [x2, x4, x6, x8]: [*mut S::V; 4],
+    to: [*mut S::V; 2],
+) {
+    macro_rules! both {
+        ($c:ident, $($odd:literal $even:literal $x:ident),+) => {
+            combine(m, len, to, [$(([convert($c[$odd]), convert($c[$even])], $x.cast_const())),+])
+        };
+    }
+    // SAFETY: the contract.
+    unsafe {
+        match degree {
+            3 => both!(C3, 3 2 x2),
+            5 => both!(C5, 5 4 x4, 3 2 x2),
+            7 => both!(C7, 7 6 x6, 5 4 x4, 3 2 x2),
+            9 => both!(C9, 9 8 x8, 7 6 x6, 5 4 x4, 3 2 x2),
+            _ => both!(C13, 7 6 x6, 5 4 x4, 3 2 x2),
+        }
+    }
+}
+
+/// What `A⁶` is multiplied with in `W` and `V` of degree 13.
+///
+/// # Safety
+/// As for [`combine`].
+#[inline(always)]
+unsafe fn high_sums<F: Base, S: Full<F>>(m: S, len: usize, [x2, x4, x6]: [*mut S::V; 3], to: [*mut S::V; 2]) {
+    let c = |k: usize| [convert::<f64, F>(C13[k]), convert(C13[k - 1])];
+    // SAFETY: the contract.
+    unsafe { combine(m, len, to, [(c(13), x6.cast_const()), (c(11), x4), (c(9), x2)]) }
 }

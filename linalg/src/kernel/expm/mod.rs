@@ -1,11 +1,12 @@
 //! The exponential of a small matrix and its first derivatives, without calls between the steps: registers along the
-//! lanes, or along the rows where there are few lanes. Matrices that need more thought than a few norms (triangular, not
-//! balanced, strongly nonnormal, enormous ones, overflow) are left to `function/expm.rs`; the values alone decide.
+//! lanes, or along the rows where there are few lanes; the smallest orders stay in registers ([`tiny`]). Matrices that
+//! need more thought than a few norms (triangular, not balanced, strongly nonnormal, enormous ones, overflow) are left to
+//! `function/expm.rs`; the values alone decide.
 
 mod chain;
 mod level;
 mod product;
-mod vector;
+mod tiny;
 
 use std::mem::MaybeUninit;
 
@@ -14,7 +15,7 @@ use dualpack_core::Base;
 use super::{Entries, Interleaved, InterleavedRef, Order};
 use crate::scratch::with_uninit;
 use chain::{Choice, PLANES, SQUARINGS};
-use level::{Job, Set, TINY, run};
+use level::{Job, run, widest};
 
 /// The largest order.
 pub(crate) const MAX: usize = 128;
@@ -22,20 +23,28 @@ pub(crate) const MAX: usize = 128;
 /// Up to this order lanes go side by side; beyond it they are worked on one by one, in the cache.
 const SIDE: usize = 48;
 
+/// Up to this order half a register of lanes goes side by side too.
+const PAIRS: usize = 24;
+
 /// How a matrix of order n and its lanes are laid out.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     n: usize,
     lanes: usize,
-    set: Set,
-    /// Lanes in a group.
-    group: usize,
-    /// Whether the order is known to the compiler.
-    tiny: bool,
+    /// Floats in a register.
+    width: usize,
     /// How many squares are kept for the lanes.
     squares: usize,
     /// Floats from a row of a plane to the next one.
     ld: usize,
+}
+
+/// How lanes lie in registers: the kinds of `product.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Row,
+    Pairs,
+    Side,
 }
 
 /// Some of the lanes.
@@ -43,54 +52,54 @@ struct Layout {
 struct Piece {
     first: usize,
     count: usize,
-    /// How many floats an entry has, those of lanes that are not there too; 0 for lanes in rows.
-    width: usize,
+    form: Form,
 }
 
 impl Layout {
     fn new<F: Base>(n: usize, lanes: usize) -> Layout {
-        let set = Set::detect();
-        let group = set.group::<F>();
-        let tiny = n <= TINY && set != Set::Any && size_of::<F>() == 8;
-        let ld = if tiny { n } else { n.next_multiple_of(group) };
-        let squares = if lanes == 0 { 0 } else { SQUARINGS };
-        Layout { n, lanes, set, group, tiny, squares, ld }
+        let width = widest::<F>();
+        Layout {
+            n,
+            lanes,
+            width,
+            squares: if lanes == 0 { 0 } else { SQUARINGS },
+            ld: n.next_multiple_of(width),
+        }
     }
 
     /// The lanes from `first` on: full groups, and the rest in the way that takes the fewest operations.
     #[inline(always)]
     fn piece(&self, first: usize) -> Option<Piece> {
         let rest = self.lanes.checked_sub(first).filter(|&rest| rest > 0)?;
-        let (width, most) = match rest {
-            1 if self.tiny => (1, 1),
-            2..=4 if self.tiny => (4, 4),
-            _ if self.tiny || (2 * rest > self.group && self.n <= SIDE) => (self.group, self.group),
-            _ if self.ld == self.group => (0, self.group / 2),
-            _ => (0, 1),
+        let (form, most) = if 2 * rest > self.width && self.n <= SIDE {
+            (Form::Side, self.width)
+        } else if rest > 1 && self.n <= PAIRS {
+            (Form::Pairs, self.width / 2)
+        } else {
+            (Form::Row, 1)
         };
-        Some(Piece { first, count: rest.min(most), width })
+        Some(Piece { first, count: rest.min(most), form })
     }
 
     /// The same for planes that are kept for any number of lanes.
     fn kept<F: Base>(n: usize, lanes: usize) -> Layout {
-        let layout = Layout::new::<F>(n, lanes);
-        let ld = n.next_multiple_of(layout.group);
-        Layout { tiny: false, squares: SQUARINGS, ld, ..layout }
+        Layout { squares: SQUARINGS, ..Layout::new::<F>(n, lanes) }
     }
 
     /// The floats that [`Job`] needs for the planes.
     fn planes(&self) -> usize {
-        if self.tiny { 0 } else { (PLANES + self.squares) * self.n * self.ld + 2 * self.n }
+        (PLANES + self.squares) * self.n * self.ld + 2 * self.n
     }
 
-    /// The floats that it needs for the work on a group of lanes.
+    /// The floats that it needs for the work on a piece of the lanes.
     fn work(&self) -> usize {
         // The first piece is the largest one.
-        let row = self.piece(0).map_or(0, |piece| match piece.width {
-            0 => piece.count * self.ld,
-            width => self.n * width,
+        let row = self.piece(0).map_or(0, |piece| match piece.form {
+            Form::Row => self.ld,
+            Form::Pairs => self.n.div_ceil(2) * self.width,
+            Form::Side => self.n * self.width,
         });
-        if self.tiny { 0 } else { 7 * self.n * row }
+        7 * self.n * row
     }
 }
 
@@ -107,18 +116,30 @@ pub(crate) fn exponential<F: Base>(matrix: Interleaved<'_, F>) -> bool {
     if order != Order::First || a.rows != a.cols || !is_small(a.rows) {
         return false;
     }
-    let layout = Layout::new::<F>(a.rows, lanes);
-    let run = |planes: *mut F, work: *mut F| {
-        // SAFETY: `a` is an exclusively borrowed square matrix of entries with a value and `lanes` tangents, and the
-        // memory as large as asked for; the CPU has been looked at.
-        unsafe { run(&Job { a, layout, choice: None, planes, work }).is_some() }
-    };
-    if layout.tiny {
-        return run(std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: `a` is an exclusively borrowed square matrix of entries with a value and `lanes` tangents.
+    unsafe {
+        match a.cast::<f64>() {
+            Some(a) => (a.rows <= tiny::MAX && tiny::exponential(a, lanes)) || in_scratch(a, lanes),
+            None => {
+                let a = a.cast::<f32>().expect("a float is f32 or f64");
+                (a.rows <= tiny::MAX && tiny::exponential(a, lanes)) || in_scratch(a, lanes)
+            }
+        }
     }
+}
+
+/// The kernel for all orders. Not inlined, because its scratch would be memory of the caller.
+///
+/// # Safety
+/// `a` is an exclusively borrowed square matrix of entries with a value and `lanes` tangents.
+#[inline(never)]
+unsafe fn in_scratch<F: Base>(a: Entries<F>, lanes: usize) -> bool {
+    let layout = Layout::new::<F>(a.rows, lanes);
     with_uninit(layout.planes(), |planes: &mut [MaybeUninit<F>]| {
         with_uninit(layout.work(), |work: &mut [MaybeUninit<F>]| {
-            run(planes.as_mut_ptr().cast(), work.as_mut_ptr().cast())
+            let (planes, work) = (planes.as_mut_ptr().cast(), work.as_mut_ptr().cast());
+            // SAFETY: the contract; the memory is as large as asked for.
+            unsafe { run(&Job { a, layout, choice: None, planes, work }).is_some() }
         })
     })
 }

@@ -5,169 +5,114 @@
 
 use std::marker::PhantomData;
 
+use dualpack_core::Base;
 use num_traits::Zero;
 
-use super::vector::Vector;
+use crate::kernel::simd::{Full, Simd, Task};
 
-/// The order of a matrix: known to the compiler, so that loops are unrolled, or not.
-pub(super) trait Order: Copy {
-    /// Whether it is known.
-    const TINY: bool;
+/// The float of a kind, and its registers.
+pub(super) type Of<K> = <K as Kind>::F;
+pub(super) type Register<K> = <<K as Kind>::S as Simd<Of<K>>>::V;
 
-    fn get(self) -> usize;
-
-    /// The whole product as one tile, of an order that is known.
-    ///
-    /// # Safety
-    /// As for [`product`].
-    unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>);
-
-    /// The whole of [`solve`] as one stripe, likewise.
-    ///
-    /// # Safety
-    /// As for [`solve`].
-    unsafe fn solve<V: Vector>(self, lu: &Factors<V::Float>, shape: (usize, usize), b: *mut V, x: *mut V);
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Fixed<const M: usize>;
-
-#[derive(Clone, Copy)]
-pub(super) struct Dynamic(pub usize);
-
-impl<const M: usize> Order for Fixed<M> {
-    const TINY: bool = true;
-
-    #[inline(always)]
-    fn get(self) -> usize {
-        M
-    }
-    #[inline(always)]
-    unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>) {
-        // SAFETY: the contract.
-        unsafe { tile::<K, M, M, LEFT, RIGHT>(p, M, 0, 0) }
-    }
-    #[inline(always)]
-    unsafe fn solve<V: Vector>(self, lu: &Factors<V::Float>, shape: (usize, usize), b: *mut V, x: *mut V) {
-        // SAFETY: the contract.
-        unsafe { stripe_of_solution::<Self, V, M>(self, lu, shape, 0, b, x) }
-    }
-}
-
-impl Order for Dynamic {
-    const TINY: bool = false;
-
-    #[inline(always)]
-    fn get(self) -> usize {
-        self.0
-    }
-    #[inline(always)]
-    unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>) {
-        // SAFETY: the contract.
-        unsafe { product::<K, LEFT, RIGHT>(p, p.n) }
-    }
-    #[inline(always)]
-    unsafe fn solve<V: Vector>(self, lu: &Factors<V::Float>, shape: (usize, usize), b: *mut V, x: *mut V) {
-        // SAFETY: the contract.
-        unsafe { solve(self, lu, shape, b, x) }
-    }
-}
-
-/// The float of a kind.
-pub(super) type Of<K> = <<K as Kind>::V as Vector>::Float;
-
-/// How matrices of order n lie in registers of type `V`, a number of `columns` for each row. A plane is the matrix of
-/// the values, with `ld` floats for each row.
+/// How matrices of order n lie in registers, a number of `columns` for each row. A plane is the matrix of the values, with
+/// `ld` floats for each row.
 pub(super) trait Kind: Copy {
-    type V: Vector;
+    type F: Base;
+    type S: Full<Self::F>;
+    const S: Self::S = <Self::S as Full<Self::F>>::FULL;
 
     /// The order from which on tiles are tall and narrow, so that the columns that they run down stay in the cache.
     const TALL: usize = usize::MAX;
 
-    /// Where column register `j` finds what it is multiplied with, in floats: in a row of a plane, and in a row of its own
-    /// matrix, where its lane begins.
-    fn offsets(j: usize) -> (usize, usize);
+    /// Where column register `j` finds what it is multiplied with in a row of a plane, in floats.
+    fn offset(j: usize) -> usize;
 
-    /// Entry `k` of the row that begins at `f`, of the lane at the second one of the offsets.
+    /// Entry `k` of the row that begins at `f`.
     ///
     /// # Safety
     /// The row has that entry.
-    unsafe fn entry(f: *const Self::V, offset: usize, k: usize) -> Self::V;
+    unsafe fn entry(f: *const Register<Self>, k: usize) -> Register<Self>;
 
-    /// What a column register meets of the row that begins at `b`, at the first one of the offsets.
+    /// What a column register meets of the row that begins at `b`, at its offset.
     ///
     /// # Safety
     /// The row has that column.
-    unsafe fn plane(b: *const Of<Self>, offset: usize) -> Self::V;
+    unsafe fn plane(b: *const Of<Self>, offset: usize) -> Register<Self>;
 }
 
 /// A register for each entry, with a lane in each of its floats: n columns.
 #[derive(Clone, Copy)]
-pub(super) struct Side<V>(PhantomData<V>);
+pub(super) struct Side<F, S>(PhantomData<(F, S)>);
 
-impl<V: Vector> Kind for Side<V> {
-    type V = V;
+impl<F: Base, S: Full<F>> Kind for Side<F, S> {
+    type F = F;
+    type S = S;
 
     #[inline(always)]
-    fn offsets(j: usize) -> (usize, usize) {
-        (j, 0)
+    fn offset(j: usize) -> usize {
+        j
     }
     #[inline(always)]
-    unsafe fn entry(f: *const V, _: usize, k: usize) -> V {
+    unsafe fn entry(f: *const S::V, k: usize) -> S::V {
         // SAFETY: the contract.
         unsafe { f.add(k).read() }
     }
     #[inline(always)]
-    unsafe fn plane(b: *const V::Float, offset: usize) -> V {
+    unsafe fn plane(b: *const F, offset: usize) -> S::V {
         // SAFETY: the contract.
-        unsafe { V::splat(b.add(offset).read()) }
+        unsafe { S::FULL.splat(b.add(offset).read()) }
+    }
+}
+
+/// A register for two entries of a row, half as many lanes in each half: half of n columns, rounded up.
+#[derive(Clone, Copy)]
+pub(super) struct Pairs<F, S>(PhantomData<(F, S)>);
+
+impl<F: Base, S: Full<F>> Kind for Pairs<F, S> {
+    type F = F;
+    type S = S;
+
+    #[inline(always)]
+    fn offset(j: usize) -> usize {
+        2 * j
+    }
+    #[inline(always)]
+    unsafe fn entry(f: *const S::V, k: usize) -> S::V {
+        // SAFETY: the contract; the entry is a half of a register of the row.
+        unsafe {
+            let half = f.cast::<F>().add(k * (S::WIDTH / 2));
+            S::FULL.load_halves(half, half)
+        }
+    }
+    #[inline(always)]
+    unsafe fn plane(b: *const F, offset: usize) -> S::V {
+        // SAFETY: the contract; the row is filled up to an even number.
+        unsafe { S::FULL.splat_pair(b.add(offset)) }
     }
 }
 
 /// A row in as few registers as hold it, filled up with zeros, as the rows of the planes are.
 #[derive(Clone, Copy)]
-pub(super) struct Row<V>(PhantomData<V>);
+pub(super) struct Row<F, S>(PhantomData<(F, S)>);
 
-impl<V: Vector> Kind for Row<V> {
-    type V = V;
-    const TALL: usize = if V::COLUMNS >= 4 { 56 } else { usize::MAX };
+impl<F: Base, S: Full<F>> Kind for Row<F, S> {
+    type F = F;
+    type S = S;
+    const TALL: usize = if S::COLUMNS >= 4 { 56 } else { usize::MAX };
 
     #[inline(always)]
-    fn offsets(j: usize) -> (usize, usize) {
-        (j * V::WIDTH, 0)
+    fn offset(j: usize) -> usize {
+        j * S::WIDTH
     }
     #[inline(always)]
-    unsafe fn entry(f: *const V, _: usize, k: usize) -> V {
+    unsafe fn entry(f: *const S::V, k: usize) -> S::V {
         // SAFETY: the contract; the entry is a float of the row.
-        unsafe { V::splat(f.cast::<V::Float>().add(k).read()) }
+        unsafe { S::FULL.splat(f.cast::<F>().add(k).read()) }
     }
     #[inline(always)]
-    unsafe fn plane(b: *const V::Float, offset: usize) -> V {
+    unsafe fn plane(b: *const F, offset: usize) -> S::V {
         // SAFETY: the contract; the row is filled up to full registers.
-        unsafe { V::load(b.add(offset)) }
-    }
-}
-
-/// The rows of several lanes after each other, of one register each: more to do at the same time than with [`Row`].
-#[derive(Clone, Copy)]
-pub(super) struct Rows<V>(PhantomData<V>);
-
-impl<V: Vector> Kind for Rows<V> {
-    type V = V;
-
-    #[inline(always)]
-    fn offsets(j: usize) -> (usize, usize) {
-        (0, j * V::WIDTH)
-    }
-    #[inline(always)]
-    unsafe fn entry(f: *const V, offset: usize, k: usize) -> V {
-        // SAFETY: the contract; the entry is a float of the row of the lane.
-        unsafe { V::splat(f.cast::<V::Float>().add(offset + k).read()) }
-    }
-    #[inline(always)]
-    unsafe fn plane(b: *const V::Float, _: usize) -> V {
-        // SAFETY: the contract; the row is one full register.
-        unsafe { V::load(b) }
+        unsafe { S::FULL.load(b.add(offset)) }
     }
 }
 
@@ -179,10 +124,10 @@ pub(super) struct Product<K: Kind> {
     /// Registers in the rows of the other matrices.
     pub columns: usize,
     pub a: *const Of<K>,
-    pub e: *const K::V,
-    pub f: *const K::V,
+    pub e: *const Register<K>,
+    pub f: *const Register<K>,
     pub b: *const Of<K>,
-    pub c: *mut K::V,
+    pub c: *mut Register<K>,
     /// Whether to add to `C`.
     pub onto: bool,
 }
@@ -199,13 +144,13 @@ unsafe fn tile<K: Kind, const R: usize, const S: usize, const LEFT: bool, const 
     j: usize,
 ) {
     let columns = p.columns;
-    let mut offsets = [(0, 0); S];
+    let mut offsets = [0; S];
     for s in 0..S {
-        offsets[s] = K::offsets(j + s);
+        offsets[s] = K::offset(j + s);
     }
     // SAFETY: all indices are inside by the contract.
     unsafe {
-        let zero = K::V::splat(Zero::zero());
+        let zero = K::S.splat(Zero::zero());
         let mut sums = [[zero; S]; R];
         if p.onto {
             for r in 0..R {
@@ -221,20 +166,20 @@ unsafe fn tile<K: Kind, const R: usize, const S: usize, const LEFT: bool, const 
                     e[s] = p.e.add(k * columns + j + s).read();
                 }
                 if RIGHT {
-                    b[s] = K::plane(p.b.add(k * p.ld), offsets[s].0);
+                    b[s] = K::plane(p.b.add(k * p.ld), offsets[s]);
                 }
             }
             for r in 0..R {
                 if LEFT {
-                    let a = K::V::splat(p.a.add((i + r) * p.ld + k).read());
+                    let a = K::S.splat(p.a.add((i + r) * p.ld + k).read());
                     for s in 0..S {
-                        sums[r][s] = a.mul_add(e[s], sums[r][s]);
+                        sums[r][s] = K::S.plus(sums[r][s], a, e[s]);
                     }
                 }
                 if RIGHT {
                     for s in 0..S {
-                        let f = K::entry(p.f.add((i + r) * columns), offsets[s].1, k);
-                        sums[r][s] = f.mul_add(b[s], sums[r][s]);
+                        let f = K::entry(p.f.add((i + r) * columns), k);
+                        sums[r][s] = K::S.plus(sums[r][s], f, b[s]);
                     }
                 }
             }
@@ -280,25 +225,21 @@ unsafe fn stripe<K: Kind, const S: usize, const LEFT: bool, const RIGHT: bool>(
 /// The planes have n rows of `ld` floats, the other matrices n rows of `columns` registers; those of the terms there
 /// are may be read, `c` may be written and overlaps none of them.
 #[inline(always)]
-pub(super) unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>, n: usize) {
-    let columns = p.columns;
+unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &Product<K>) {
+    let (n, columns, most) = (p.n, p.columns, <K::S as Full<K::F>>::COLUMNS);
     let mut j = 0;
     // SAFETY: the stripes end at the last column.
     unsafe {
-        while n >= K::TALL && j + 2 <= columns {
-            let mut i = 0;
-            while i + 8 <= n {
-                tile::<K, 8, 2, LEFT, RIGHT>(p, n, i, j);
-                i += 8;
-            }
-            stripe::<K, 2, LEFT, RIGHT>(p, n, i, j);
-            j += 2;
+        // Four at a time, but for the threes that would leave one or two of six.
+        while most >= 4 && (columns - j == 3 || columns - j == 6 || (n >= K::TALL && columns - j >= 3)) {
+            tall::<K, 3, LEFT, RIGHT>(p, n, j);
+            j += 3;
         }
-        while K::V::COLUMNS >= 4 && j + 4 <= columns {
+        while most >= 4 && j + 4 <= columns {
             stripe::<K, 4, LEFT, RIGHT>(p, n, 0, j);
             j += 4;
         }
-        while K::V::COLUMNS >= 2 && j + 2 <= columns {
+        while most >= 2 && j + 2 <= columns {
             stripe::<K, 2, LEFT, RIGHT>(p, n, 0, j);
             j += 2;
         }
@@ -309,8 +250,41 @@ pub(super) unsafe fn product<K: Kind, const LEFT: bool, const RIGHT: bool>(p: &P
     }
 }
 
+/// `S` columns in tiles of eight rows, as many as there are.
+///
+/// # Safety
+/// As for [`product`], and the columns end inside.
+#[inline(always)]
+unsafe fn tall<K: Kind, const S: usize, const LEFT: bool, const RIGHT: bool>(
+    p: &Product<K>,
+    n: usize,
+    j: usize,
+) {
+    // SAFETY: the tiles end at n.
+    unsafe {
+        let mut i = 0;
+        while i + 8 <= n {
+            tile::<K, 8, S, LEFT, RIGHT>(p, n, i, j);
+            i += 8;
+        }
+        stripe::<K, S, LEFT, RIGHT>(p, n, i, j);
+    }
+}
+
+/// A product as a [`Task`].
+pub(super) struct Multiplication<'a, K: Kind, const LEFT: bool, const RIGHT: bool>(pub &'a Product<K>);
+
+impl<K: Kind, const LEFT: bool, const RIGHT: bool> Task for Multiplication<'_, K, LEFT, RIGHT> {
+    #[inline(always)]
+    unsafe fn run(&self) {
+        // SAFETY: the contract is that of `product`.
+        unsafe { product::<K, LEFT, RIGHT>(self.0) }
+    }
+}
+
 /// What solves with `V − U`: `P (V − U) = L U`, planes both, the reciprocals of the pivots, and for each `k` the row that
-/// was swapped with row k; of an order known to the compiler as bits, since there may be several.
+/// was swapped with row k.
+#[derive(Clone, Copy)]
 pub(super) struct Factors<F> {
     pub l: *const F,
     pub u: *const F,
@@ -318,143 +292,186 @@ pub(super) struct Factors<F> {
     pub swaps: *const u32,
 }
 
-/// `X = (V − U)⁻¹ B`, in `S` column registers from `j` on.
-///
-/// # Safety
-/// As for [`solve`], and the columns end inside.
-#[inline(always)]
-unsafe fn stripe_of_solution<O: Order, V: Vector, const S: usize>(
-    order: O,
-    lu: &Factors<V::Float>,
-    (ld, columns): (usize, usize),
-    j: usize,
-    b: *mut V,
-    x: *mut V,
-) {
-    let n = order.get();
-    // SAFETY: rows and columns are inside by the contract.
-    unsafe {
-        let row = |x: *mut V, i: usize| x.wrapping_add(i * columns + j);
-        for k in 0..n {
-            let swapped = lu.swaps.add(k).read() as usize;
-            let swap = |i: usize| {
-                for s in 0..S {
-                    let (upper, lower) = (row(b, k).add(s).read(), row(b, i).add(s).read());
-                    row(b, k).add(s).write(lower);
-                    row(b, i).add(s).write(upper);
+/// `X = (V − U)⁻¹ B`, where `B` is left with its rows interchanged.
+pub(super) struct Solution<F, V> {
+    pub n: usize,
+    pub factors: Factors<F>,
+    /// Floats in a row of the factors, and registers in one of the matrices.
+    pub ld: usize,
+    pub columns: usize,
+    pub b: *mut V,
+    pub x: *mut V,
+}
+
+impl<F: Base, V: Copy> Solution<F, V> {
+    /// Row `i` of a matrix from column `j` on.
+    #[inline(always)]
+    fn row(&self, x: *mut V, i: usize, j: usize) -> *mut V {
+        x.wrapping_add(i * self.columns + j)
+    }
+
+    /// `R` rows from `i` on of `C` columns from `j` on, of the right-hand side (`FORWARD`) or the solution of the lower
+    /// triangle, less the rows of `X` that are known times their entries of a factor, from the outermost one on. Then the
+    /// rows among each other.
+    ///
+    /// # Safety
+    /// As for [`solve`], and all that is inside; the known rows are solved for.
+    #[inline(always)]
+    unsafe fn block<S: Full<F, V = V>, const R: usize, const C: usize, const FORWARD: bool>(
+        &self,
+        m: S,
+        i: usize,
+        j: usize,
+    ) {
+        let n = self.n;
+        // SAFETY: the contract.
+        unsafe {
+            let zero = m.splat(F::zero());
+            let mut sums = [[zero; C]; R];
+            let (from, factor) = if FORWARD { (self.b, self.factors.l) } else { (self.x, self.factors.u) };
+            for r in 0..R {
+                for c in 0..C {
+                    sums[r][c] = self.row(from, i + r, j).add(c).read();
                 }
-            };
-            if !O::TINY {
+            }
+            let known = if FORWARD { i } else { n - i - R };
+            for at in 0..known {
+                let k = if FORWARD { at } else { n - 1 - at };
+                let mut x = [zero; C];
+                for c in 0..C {
+                    x[c] = self.row(self.x, k, j).add(c).read();
+                }
+                for r in 0..R {
+                    let f = m.splat(factor.add((i + r) * self.ld + k).read());
+                    for c in 0..C {
+                        sums[r][c] = m.minus(sums[r][c], f, x[c]);
+                    }
+                }
+            }
+            for at in 0..R {
+                let r = if FORWARD { at } else { R - 1 - at };
+                if !FORWARD {
+                    let inverse = m.splat(self.factors.inverses.add(i + r).read());
+                    for c in 0..C {
+                        sums[r][c] = m.times(sums[r][c], inverse);
+                    }
+                }
+                let x = sums[r];
+                for c in 0..C {
+                    self.row(self.x, i + r, j).add(c).write(x[c]);
+                }
+                for later in at + 1..R {
+                    let q = if FORWARD { later } else { R - 1 - later };
+                    let f = m.splat(factor.add((i + q) * self.ld + i + r).read());
+                    for c in 0..C {
+                        sums[q][c] = m.minus(sums[q][c], f, x[c]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// `C` columns from `j` on.
+    ///
+    /// # Safety
+    /// As for [`solve`], and the columns end inside.
+    #[inline(always)]
+    unsafe fn stripe<S: Full<F, V = V>, const C: usize>(&self, m: S, j: usize) {
+        let n = self.n;
+        // SAFETY: rows and columns are inside by the contract.
+        unsafe {
+            for k in 0..n {
+                let swapped = self.factors.swaps.add(k).read() as usize;
                 if swapped != k {
-                    swap(swapped);
-                }
-            } else if swapped != 0 {
-                for i in 0..n {
-                    if swapped & (1 << i) != 0 {
-                        swap(i);
+                    for c in 0..C {
+                        std::ptr::swap(self.row(self.b, k, j).add(c), self.row(self.b, swapped, j).add(c));
                     }
                 }
+            }
+            let mut i = 0;
+            while i + 4 <= n {
+                self.block::<S, 4, C, true>(m, i, j);
+                i += 4;
+            }
+            while i < n {
+                self.block::<S, 1, C, true>(m, i, j);
+                i += 1;
+            }
+            while i >= 4 {
+                i -= 4;
+                self.block::<S, 4, C, false>(m, i, j);
+            }
+            while i > 0 {
+                i -= 1;
+                self.block::<S, 1, C, false>(m, i, j);
             }
         }
-        for i in 0..n {
-            let mut sum = [row(b, i).read(); S];
-            for s in 1..S {
-                sum[s] = row(b, i).add(s).read();
+    }
+
+    /// Solves.
+    ///
+    /// # Safety
+    /// The factors are those of a matrix of order n with rows of `ld` floats; `b` and `x` are exclusively borrowed, have n
+    /// rows of `columns` registers and do not overlap.
+    #[inline(always)]
+    pub(super) unsafe fn solve<S: Full<F, V = V>>(&self, m: S) {
+        let mut j = 0;
+        // SAFETY: the stripes end at the last column.
+        unsafe {
+            while S::COLUMNS >= 4 && j + 4 <= self.columns {
+                self.stripe::<S, 4>(m, j);
+                j += 4;
             }
-            for k in 0..if O::TINY { n } else { i } {
-                if k < i {
-                    let l = V::splat(lu.l.add(i * ld + k).read());
-                    for s in 0..S {
-                        sum[s] = l.subtract_from(row(x, k).add(s).read(), sum[s]);
-                    }
-                }
+            if S::COLUMNS >= 4 && j + 3 <= self.columns {
+                self.stripe::<S, 3>(m, j);
+                j += 3;
             }
-            for s in 0..S {
-                row(x, i).add(s).write(sum[s]);
+            while j + 2 <= self.columns {
+                self.stripe::<S, 2>(m, j);
+                j += 2;
             }
-        }
-        for back in 0..n {
-            let i = n - 1 - back;
-            let mut sum = [row(x, i).read(); S];
-            for s in 1..S {
-                sum[s] = row(x, i).add(s).read();
-            }
-            for back in 0..if O::TINY { n } else { back } {
-                let k = n - 1 - back;
-                if k > i {
-                    let u = V::splat(lu.u.add(i * ld + k).read());
-                    for s in 0..S {
-                        sum[s] = u.subtract_from(row(x, k).add(s).read(), sum[s]);
-                    }
-                }
-            }
-            let inverse = V::splat(lu.inverses.add(i).read());
-            for s in 0..S {
-                row(x, i).add(s).write(sum[s].mul(inverse));
+            if j < self.columns {
+                self.stripe::<S, 1>(m, j);
             }
         }
     }
 }
 
-/// `X = (V − U)⁻¹ B`, which also interchanges the rows of `B`.
+/// Sums `Σ c X` of the same matrices, with different factors each, over the first `len` registers.
 ///
 /// # Safety
-/// The factors are those of a matrix of order n with rows of `ld` floats; `b` and `x` are exclusively borrowed, have n
-/// rows of `columns` registers and do not overlap.
+/// All matrices have that many registers, those of the terms readable and those of `outs` writable, which may be some of
+/// the terms.
 #[inline(always)]
-unsafe fn solve<V: Vector>(n: Dynamic, lu: &Factors<V::Float>, shape: (usize, usize), b: *mut V, x: *mut V) {
-    let columns = shape.1;
-    let mut j = 0;
-    // SAFETY: the stripes end at the last column.
-    unsafe {
-        // One column after the other is one long chain of operations that wait for each other: as many at a time as
-        // there are registers.
-        if V::COLUMNS >= 4 {
-            while j + 8 <= columns {
-                stripe_of_solution::<Dynamic, V, 8>(n, lu, shape, j, b, x);
-                j += 8;
-            }
-            if j + 6 <= columns {
-                stripe_of_solution::<Dynamic, V, 6>(n, lu, shape, j, b, x);
-                j += 6;
-            }
-        }
-        while j + 4 <= columns {
-            stripe_of_solution::<Dynamic, V, 4>(n, lu, shape, j, b, x);
-            j += 4;
-        }
-        while j + 2 <= columns {
-            stripe_of_solution::<Dynamic, V, 2>(n, lu, shape, j, b, x);
-            j += 2;
-        }
-        if j < columns {
-            stripe_of_solution::<Dynamic, V, 1>(n, lu, shape, j, b, x);
-        }
-    }
-}
-
-/// `Σ c X` over the first `len` registers.
-///
-/// # Safety
-/// All matrices have that many registers, those of the terms readable and `out` writable; `out` may be one of them.
-#[inline(always)]
-pub(super) unsafe fn combine<V: Vector, const T: usize>(
+pub(super) unsafe fn combine<F: Base, S: Full<F>, const T: usize, const U: usize>(
+    m: S,
     len: usize,
-    out: *mut V,
-    terms: [(V::Float, *const V); T],
+    outs: [*mut S::V; U],
+    terms: [([F; U], *const S::V); T],
 ) {
     // SAFETY: the contract.
     unsafe {
-        let mut factors = [V::splat(terms[0].0); T];
-        for t in 1..T {
-            factors[t] = V::splat(terms[t].0);
+        let mut factors = [[m.splat(F::zero()); U]; T];
+        for t in 0..T {
+            for u in 0..U {
+                factors[t][u] = m.splat(terms[t].0[u]);
+            }
         }
         for at in 0..len {
-            let mut sum = factors[0].mul(terms[0].1.add(at).read());
-            for t in 1..T {
-                sum = factors[t].mul_add(terms[t].1.add(at).read(), sum);
+            let x = terms[0].1.add(at).read();
+            let mut sums = [x; U];
+            for u in 0..U {
+                sums[u] = m.times(factors[0][u], x);
             }
-            out.add(at).write(sum);
+            for t in 1..T {
+                let x = terms[t].1.add(at).read();
+                for u in 0..U {
+                    sums[u] = m.plus(sums[u], factors[t][u], x);
+                }
+            }
+            for u in 0..U {
+                outs[u].add(at).write(sums[u]);
+            }
         }
     }
 }
