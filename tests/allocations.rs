@@ -91,6 +91,8 @@ fn static_sizes_allocate_nothing() {
     static_size::<_, 3>(|x| x);
     static_size::<_, 3>(|x| Dual::<f64, 8>::new(x, [1.0; 8]));
     static_size::<_, 12>(|x| Dual::<f64, 8>::new(x, [1.0; 8]));
+    static_size::<_, 8>(|x| Dual2::<f64, 4>::variable(x, 1));
+    static_size::<_, 6>(|x| HyperDual::<f64, 2, 2>::new(x, [1.0; 2], [1.0; 2], [[0.0; 2]; 2]));
     static_size::<_, 6>(|x| {
         Dual::<Dual<f64, 4>, 4>::new(Dual::new(x, [1.0; 4]), [Dual::new(1.0, [0.0; 4]); 4])
     });
@@ -142,10 +144,15 @@ fn bounded<T: dualpack::Lapack>(n: usize, most: f64, lift: impl Fn(f64) -> T) {
     check("potrf", peak(|| T::potrf(Uplo::Lower, a.as_view_mut()).unwrap()));
     let mut b = Kind::Random.matrix(2, n).map(&lift);
     check("potrs", peak(|| T::potrs(Uplo::Lower, a.as_view(), b.as_view_mut()).unwrap()));
+    let mut a = Kind::Spd.matrix(1, n).map(&lift);
+    check("potrf, upper", peak(|| T::potrf(Uplo::Upper, a.as_view_mut()).unwrap()));
+    check("potrs, upper", peak(|| T::potrs(Uplo::Upper, a.as_view(), b.as_view_mut()).unwrap()));
     let mut a = Kind::BadlyScaled.matrix(1, n).map(&lift);
     let mut ipiv = vec![0; n];
     check("getrf", peak(|| T::getrf(a.as_view_mut(), &mut ipiv).unwrap()));
-    check("getrs", peak(|| T::getrs(Trans::NoTrans, a.as_view(), &ipiv, b.as_view_mut()).unwrap()));
+    for trans in [Trans::NoTrans, Trans::Trans] {
+        check("getrs", peak(|| T::getrs(trans, a.as_view(), &ipiv, b.as_view_mut()).unwrap()));
+    }
 }
 
 #[test]
@@ -157,10 +164,13 @@ fn memory_is_bounded() {
         bounded(n, 3.0, |x| Dual::<f64, 1>::new(x, [1.0]));
         bounded(n, 3.0, |x| Dual::<f64, 8>::new(x, [1.0; 8]));
     }
-    // Second order holds planes of both orders at a time.
     for n in [65, 128] {
         bounded(n, 3.0, |x| Dual::<f64, 16>::new(x, [1.0; 16]));
-        bounded(n, 5.25, |x| HyperDual::<f64, 4, 4>::new(x, [1.0; 4], [1.0; 4], [[0.0; 4]; 4]));
-        bounded(n, 5.25, |x| Dual2::<f64, 4>::variable(x, 0));
+        bounded(n, 3.0, |x| HyperDual::<f64, 1, 1>::new(x, [1.0], [1.0], [[0.0]]));
+        bounded(n, 3.0, |x| Dual2::<f64, 1>::variable(x, 0));
     }
+    bounded(65, 3.0, |x| HyperDual::<f64, 4, 4>::new(x, [1.0; 4], [1.0; 4], [[0.0; 4]; 4]));
+    bounded(65, 3.0, |x| HyperDual::<f64, 2, 7>::new(x, [1.0; 2], [1.0; 7], [[0.0; 7]; 2]));
+    bounded(65, 3.0, |x| Dual2::<f64, 4>::variable(x, 0));
+    bounded(96, 3.0, |x| Dual2::<f64, 3>::variable(x, 0));
 }

@@ -4,7 +4,8 @@ use dualpack_core::Real;
 use nalgebra::allocator::Allocator;
 use nalgebra::constraint::{SameNumberOfRows, ShapeConstraint};
 use nalgebra::{
-    ComplexField, DMatrix, DMatrixView, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage, Storage,
+    ComplexField, DMatrix, DMatrixView, DMatrixViewMut, DefaultAllocator, Dim, Matrix, OMatrix, RawStorage,
+    Storage,
 };
 use num_traits::Zero;
 
@@ -18,8 +19,9 @@ use crate::lanes::real;
 use crate::lanes::{Carver, Part};
 use crate::lapack::Lapack;
 use crate::routine::{Potrf, blocked_scratch, pushforward_blocked};
+use crate::scalar::Scalar;
 use crate::scratch::with_scratch;
-use crate::shape::rows_of;
+use crate::shape::{rows_of, square};
 
 /// How many directions of a pushforward are carried at a time.
 const DIRECTIONS: usize = 16;
@@ -32,9 +34,10 @@ const FEW_COLUMNS: usize = 8;
 /// Only the lower triangle of `A` is read, in the value and in the tangents: the matrix that is meant is the Hermitian
 /// one with that triangle.
 ///
-/// On dual numbers a large matrix of dynamic size has its values factored, once for all lanes of all orders.
+/// On dual numbers of first order a large matrix of dynamic size has its values factored, once for all lanes, and any
+/// matrix of higher order, once for all lanes of all orders.
 /// [`solve`](Cholesky::solve) then costs O(n²) for each lane and right-hand side, [`ln_determinant`](Cholesky::ln_determinant)
-/// O(n²) for each lane. The factor itself gets its tangents, O(n³) for each lane, when it is asked for.
+/// O(n²) for each lane of the highest order. The factor itself gets its tangents, O(n³) for each lane, when it is asked for.
 ///
 /// ```
 /// use dualpack_core::Dual64;
@@ -56,10 +59,20 @@ pub struct Cholesky<T: Lapack, D: Dim>
 where
     DefaultAllocator: Allocator<D, D>,
 {
-    /// The factor in the lower triangle, or the matrix.
+    /// The matrix, or its factor in the lower triangle.
     a: OMatrix<T, D, D>,
-    /// The factor of the values, if `a` is the matrix.
-    l: Option<DMatrix<T::Native>>,
+    factor: Factor<T::Native>,
+}
+
+/// Where a factor is.
+#[derive(Clone, Debug)]
+enum Factor<F: Scalar> {
+    /// In place of the matrix.
+    Whole,
+    /// Of the values alone, in place of those of the matrix.
+    Values,
+    /// Of the values alone, beside the matrix.
+    Beside(DMatrix<F>),
 }
 
 impl<T: Lapack, D: Dim> Cholesky<T, D>
@@ -73,8 +86,8 @@ where
     /// [`Error::NotPositiveDefinite`] with the order of the first leading minor that is not positive.
     #[inline]
     pub fn new(mut a: OMatrix<T, D, D>) -> Result<Self, Error> {
-        let l = factor(&mut a)?;
-        Ok(Cholesky { a, l })
+        let factor = factor(&mut a)?;
+        Ok(Cholesky { a, factor })
     }
 
     /// Factors another matrix, in the memory of this one if it has the same size: what moves, and for a dynamic size what
@@ -106,15 +119,24 @@ where
                 self.a.as_mut_slice()[rows.clone()].copy_from_slice(&a.as_slice()[rows]);
             }
         }
-        let (l, done) = match factor(&mut self.a) {
-            Ok(l) => (l, Ok(())),
+        let (factor, done) = match factor(&mut self.a) {
+            Ok(factor) => (factor, Ok(())),
             Err(error) => {
                 self.a.fill(T::all_nan());
-                (None, Err(error))
+                (Factor::Whole, Err(error))
             }
         };
-        self.l = l;
+        self.factor = factor;
         done
+    }
+
+    /// Calls `f` with the factor of the values, if that is all there is.
+    fn with_values<R>(&self, f: impl FnOnce(DMatrixView<'_, T::Native>) -> R) -> Option<R> {
+        match &self.factor {
+            Factor::Whole => None,
+            Factor::Beside(l) => Some(f(l.as_view())),
+            Factor::Values => Some(with_scratch(self.a.len(), |values| f(values_of(view(&self.a), values)))),
+        }
     }
 
     /// The lower triangular factor `L`, with a positive diagonal and zeros above it.
@@ -132,9 +154,17 @@ where
     /// Gives the factor away, with any numbers above its diagonal: for routines that read only the lower triangle.
     #[inline]
     pub fn unpack_dirty(mut self) -> OMatrix<T, D, D> {
-        if let Some(l) = &self.l {
-            let by = Factorization::Cholesky { l: l.as_view() };
-            T::factors(by, view_mut(&mut self.a)).expect("the shapes are those of the matrix");
+        let complete = |a: &mut OMatrix<T, D, D>, l: DMatrixView<'_, T::Native>| {
+            let by = Factorization::Cholesky { l };
+            T::factors(by, view_mut(a)).expect("the shapes are those of the matrix");
+        };
+        match &self.factor {
+            Factor::Whole => {}
+            Factor::Beside(l) => complete(&mut self.a, l.as_view()),
+            Factor::Values => with_scratch(self.a.len(), |values| {
+                let l = values_of(view(&self.a), values);
+                complete(&mut self.a, l);
+            }),
         }
         self.a
     }
@@ -163,27 +193,20 @@ where
         ShapeConstraint: SameNumberOfRows<R, D>,
         DefaultAllocator: Allocator<R, C>,
     {
-        match &self.l {
-            None => T::front_potrs(view(&self.a), view_mut(b)),
-            Some(l) => {
-                rows_of("potrs", l.nrows(), b.shape())?;
-                let by = Factorization::Cholesky { l: l.as_view() };
-                T::solve_factored(by, view(&self.a), view_mut(b), Contents::Values)
-            }
-        }
+        let by_values = self.with_values(|l| {
+            rows_of("potrs", l.nrows(), b.shape())?;
+            T::solve_factored(Factorization::Cholesky { l }, view(&self.a), view_mut(b), Contents::Values)
+        });
+        by_values.unwrap_or_else(|| T::front_potrs(view(&self.a), view_mut(b)))
     }
 
     /// `A⁻¹`, in full; NaN after a [`refactor`](Cholesky::refactor) that failed.
     pub fn inverse(&self) -> OMatrix<T, D, D> {
         let mut x = self.a.clone();
-        let inverted = match &self.l {
-            None => T::potri(Uplo::Lower, view_mut(&mut x)),
-            Some(l) => T::inverse_factored(
-                Factorization::Cholesky { l: l.as_view() },
-                view(&self.a),
-                view_mut(&mut x),
-            ),
-        };
+        let by_values = self.with_values(|l| {
+            T::inverse_factored(Factorization::Cholesky { l }, view(&self.a), view_mut(&mut x))
+        });
+        let inverted = by_values.unwrap_or_else(|| T::potri(Uplo::Lower, view_mut(&mut x)));
         if inverted.is_err() {
             x.fill(T::all_nan());
         }
@@ -197,38 +220,34 @@ where
 
     /// `ln det A = 2 Σ ln L_ii`; no overflow where the determinant itself has one.
     pub fn ln_determinant(&self) -> T::RealField {
-        match &self.l {
-            None => twice_sum_of_logarithms(self.a.nrows(), |i| self.a[(i, i)]),
-            Some(l) => {
-                let value = twice_sum_of_logarithms(l.nrows(), |i| l[(i, i)]);
-                let value = T::from_native(T::Native::from_real(value));
-                self.ln_determinant_tangents(l).with_value_of(value).real()
-            }
-        }
+        let by_values = self.with_values(|l| {
+            let value = twice_sum_of_logarithms(l.nrows(), |i| l[(i, i)]);
+            let value = T::from_native(T::Native::from_real(value));
+            self.ln_determinant_tangents(l).with_value_of(value).real()
+        });
+        by_values.unwrap_or_else(|| twice_sum_of_logarithms(self.a.nrows(), |i| self.a[(i, i)]))
     }
 
     /// `det A = (Π L_ii)²`; it overflows or underflows on the way only if it does in the end.
     pub fn determinant(&self) -> T::RealField {
-        match &self.l {
-            None => {
-                let det = det::product(self.a.nrows(), |i| real(self.a[(i, i)]) * real(self.a[(i, i)]));
-                if det.value_is_finite() { det.real() } else { T::all_nan().with_value_of(det).real() }
+        let by_values = self.with_values(|l| {
+            let square = |i: usize| real(l[(i, i)]) * real(l[(i, i)]);
+            let value = T::from_native(det::product(l.nrows(), square));
+            if !value.value_is_finite() {
+                return T::all_nan().with_value_of(value).real();
             }
-            Some(l) => {
-                let square = |i: usize| real(l[(i, i)]) * real(l[(i, i)]);
-                let value = T::from_native(det::product(l.nrows(), square));
-                if !value.value_is_finite() {
-                    return T::all_nan().with_value_of(value).real();
-                }
-                let ln = self.ln_determinant_tangents(l);
-                det::from_traces(l.nrows(), square, false, ln).with_value_of(value).real()
-            }
-        }
+            let ln = self.ln_determinant_tangents(l);
+            det::from_traces(l.nrows(), square, false, ln).with_value_of(value).real()
+        });
+        by_values.unwrap_or_else(|| {
+            let det = det::product(self.a.nrows(), |i| real(self.a[(i, i)]) * real(self.a[(i, i)]));
+            if det.value_is_finite() { det.real() } else { T::all_nan().with_value_of(det).real() }
+        })
     }
 
     /// `ln det A` with the value zero.
-    fn ln_determinant_tangents(&self, l: &DMatrix<T::Native>) -> T {
-        T::ln_determinant_tangents(Factorization::Cholesky { l: l.as_view() }, view(&self.a))
+    fn ln_determinant_tangents(&self, l: DMatrixView<'_, T::Native>) -> T {
+        T::ln_determinant_tangents(Factorization::Cholesky { l }, view(&self.a))
             .expect("a Cholesky factor is finite and its diagonal positive")
     }
 
@@ -267,7 +286,7 @@ where
                 found: da.shape(),
             });
         }
-        let unpacked = self.l.is_some().then(|| self.l());
+        let unpacked = (!matches!(self.factor, Factor::Whole)).then(|| self.l());
         let factor: DMatrixView<'_, T> = view(unpacked.as_ref().unwrap_or(&self.a));
         let directions = da.ncols().checked_div(n).unwrap_or(0);
         for from in (0..directions).step_by(DIRECTIONS) {
@@ -298,22 +317,51 @@ where
     }
 }
 
-/// The factor in place of the lower triangle of `a`, or the factor of the values if `a` is large, dynamic, and not of
-/// plain floats.
+/// The factor in place of the lower triangle of `a`, or that of the values: in place of those, where second derivatives
+/// would be most of the work, or beside `a` if that is large, dynamic, and not of plain floats.
 #[inline]
-fn factor<T: Lapack, D: Dim>(a: &mut OMatrix<T, D, D>) -> Result<Option<DMatrix<T::Native>>, Error>
+fn factor<T: Lapack, D: Dim>(a: &mut OMatrix<T, D, D>) -> Result<Factor<T::Native>, Error>
 where
     DefaultAllocator: Allocator<D, D>,
 {
-    let has_tangents = <T::RealField as Real>::ORDER > 0;
-    if has_tangents && D::try_to_usize().is_none() && a.nrows() > POTRF_LIMIT {
+    let order = <T::RealField as Real>::ORDER;
+    if order > 0 && D::try_to_usize().is_none() && a.nrows() > POTRF_LIMIT {
         let native = |i, j| if i < j { T::Native::zero() } else { a[(i, j)].native() };
         let mut l = DMatrix::from_fn(a.nrows(), a.ncols(), native);
         T::Native::front_potrf(l.as_view_mut())?;
-        return Ok(Some(l));
+        return Ok(Factor::Beside(l));
+    }
+    if order > 1 {
+        let n = square("potrf", a.shape())?;
+        with_scratch(n * n, |values| {
+            values_of(view(a), values);
+            T::Native::front_potrf(DMatrixViewMut::from_slice(values, n, n))?;
+            for j in 0..n {
+                let column = &mut a.as_mut_slice()[j * n..][j..n];
+                for (x, &l) in column.iter_mut().zip(&values[j * n + j..]) {
+                    *x = x.with_value_of(T::from_native(l));
+                }
+            }
+            Ok(())
+        })?;
+        return Ok(Factor::Values);
     }
     T::front_potrf(view_mut(a))?;
-    Ok(None)
+    Ok(Factor::Whole)
+}
+
+/// The lower triangle of the values of a square matrix, in a buffer of zeros.
+fn values_of<'v, T: Lapack>(
+    a: DMatrixView<'_, T>,
+    values: &'v mut [T::Native],
+) -> DMatrixView<'v, T::Native> {
+    let n = a.nrows();
+    for (j, column) in values.chunks_exact_mut(n.max(1)).enumerate() {
+        let from = a.column(j);
+        let entries = column[j..].iter_mut().zip(&from.as_slice()[j..]);
+        entries.for_each(|(x, a)| *x = a.native());
+    }
+    DMatrixView::from_slice(values, n, n)
 }
 
 fn twice_sum_of_logarithms<T: Lapack>(n: usize, diagonal: impl Fn(usize) -> T) -> T::RealField {

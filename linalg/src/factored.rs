@@ -11,14 +11,17 @@
 
 use std::any::TypeId;
 
+use dualpack_core::Real;
 use nalgebra::{ComplexField, DMatrixView, DMatrixViewMut};
 use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::ffi;
 use crate::flags::{Diag, Side, Trans, Uplo};
+use crate::kernel::logarithm::{self, LN_LIMIT};
 use crate::kernel::product::{Triangles, solve_lanes, symmetric_times_values, times_values};
-use crate::kernel::{self, same};
+use crate::kernel::second::{self, Known, Matrix, Shape, Sides};
+use crate::kernel::{self, same, same_mut};
 use crate::lanes::{
     Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, real, scatter_lanes, scatter_primal,
 };
@@ -206,7 +209,10 @@ impl<D: TangentBatch> Factored for D {
         contents: Contents,
     ) -> Result<(), Error> {
         let (n, r, lanes) = (a.nrows(), b.ncols(), D::TANGENTS);
-        if n > 0 && interleaved(by, a, b.as_view_mut(), contents)? {
+        if n > 0
+            && (interleaved(by, a, b.as_view_mut(), contents)?
+                || symmetric(by, a, b.as_view_mut(), contents)?)
+        {
             return Ok(());
         }
         with_primal(a, by.part(), |a0| {
@@ -272,6 +278,17 @@ impl<D: TangentBatch> Factored for D {
         a: DMatrixView<'_, Self>,
     ) -> Result<Self, Error> {
         let (n, lanes) = (a.nrows(), D::TANGENTS);
+        if let Factorization::Cholesky { l } = by
+            && n <= LN_LIMIT
+            && let Some(entries) = D::interleaved_ref(a).filter(|a| a.is_symmetric())
+            && let Some(l) = same::<_, BaseOf<D>>(l)
+        {
+            let mut ln = [D::zero()];
+            if let Some(out) = D::interleaved(DMatrixViewMut::from_slice(&mut ln, 1, 1)) {
+                logarithm::ln_determinant(l, entries, out);
+            }
+            return Ok(ln[0]);
+        }
         with_primal(a, by.part(), |a0| {
             with_scratch::<D::Primal, _>(n * n + lanes, |buffer| {
                 let mut carve = Carver::new(buffer);
@@ -333,6 +350,21 @@ fn cholesky_solve<P: Lapack>(l: DMatrixView<'_, P>, mut b: DMatrixViewMut<'_, P>
 /// Up to this order the lanes are solved for side by side, beyond it in planes.
 const LIMIT: usize = 128;
 
+/// Solves for one right-hand side, `lanes` floats for each row.
+fn solve_column<N: Scalar, P: Scalar>(by: Factorization<'_, N>, lanes: usize, right: &mut [P]) {
+    match by {
+        Factorization::Lu { lu, ipiv, .. } => {
+            for (i, j) in interchanges(ipiv) {
+                (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
+            }
+            solve_lanes(Triangles::Lu(lu), lanes, right);
+        }
+        Factorization::Cholesky { l } => {
+            solve_lanes(Triangles::Cholesky(l), lanes, right);
+        }
+    }
+}
+
 /// The solution where the lanes of an entry lie side by side: those of `A`, used once, are read where they are.
 fn interleaved<D: TangentBatch>(
     by: Factorization<'_, <D as Factored>::Native>,
@@ -369,18 +401,8 @@ fn interleaved<D: TangentBatch>(
             y.iter_mut().enumerate().for_each(|(k, y)| *y = b.lane(k) - *y);
         }
         if n <= LIMIT {
-            match by {
-                Factorization::Lu { lu, ipiv, .. } => {
-                    for right in right.chunks_exact_mut((n * lanes).max(1)) {
-                        for (i, j) in interchanges(ipiv) {
-                            (0..lanes).for_each(|k| right.swap(i * lanes + k, j * lanes + k));
-                        }
-                    }
-                    solve_lanes(Triangles::Lu(lu), lanes, right);
-                }
-                Factorization::Cholesky { l } => {
-                    solve_lanes(Triangles::Cholesky(l), lanes, right);
-                }
+            for right in right.chunks_exact_mut((n * lanes).max(1)) {
+                solve_column(by, lanes, right);
             }
             for (b, y) in b.iter_mut().zip(right.chunks_exact(lanes.max(1))) {
                 y.iter().enumerate().for_each(|(k, &y)| b.set_lane(k, y));
@@ -394,6 +416,49 @@ fn interleaved<D: TangentBatch>(
             scatter_lanes(&db, Part::All, &mut b);
         }
         scatter_primal(&DMatrixView::from_slice(values, n, r), Part::All, &mut b);
+        poison_overflow(&mut b);
+        Ok(true)
+    })
+}
+
+/// The solution for numbers of symmetric second order, each pair of lanes once.
+fn symmetric<D: TangentBatch>(
+    by: Factorization<'_, <D as Factored>::Native>,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+    contents: Contents,
+) -> Result<bool, Error> {
+    let ((n, r), lanes) = (b.shape(), D::TANGENTS);
+    if n > LIMIT || !D::interleaved_ref(a).is_some_and(|a| a.is_symmetric()) {
+        return Ok(false);
+    }
+    let none = DMatrixView::from_slice(&[], 0, 0);
+    let all = lanes * lanes;
+    let pairs = (lanes + all) / 2;
+    with_scratch::<BaseOf<D>, _>(n * (r + lanes + all + pairs), |buffer| {
+        let (values, buffer) = buffer.split_at_mut(n * r);
+        let (first, buffer) = buffer.split_at_mut(n * lanes);
+        let (square, packed) = buffer.split_at_mut(n * all);
+        values.iter_mut().zip(b.iter()).for_each(|(x, b)| *x = b.real().base());
+        let Some(x) = same_mut(DMatrixViewMut::from_slice(values, n, r)) else { return Ok(false) };
+        <D as Factored>::Native::solve_factored(by, none, x, contents)?;
+        let shape = if by.part() == Part::All { Shape::All } else { Shape::Symmetric };
+        let matrix = D::interleaved_ref(a).and_then(|a| Matrix::new(a, false, shape));
+        let Some((matrix, mut sides)) = matrix.zip(D::interleaved(b.as_view_mut()).and_then(Sides::new))
+        else {
+            return Ok(false);
+        };
+        for (c, x) in values.chunks_exact(n).enumerate() {
+            sides.read_first(c, first);
+            matrix.subtract_first(x, first);
+            solve_column(by, lanes, first);
+            sides.read_second(c, square);
+            matrix.subtract_second(Known::new(x, first), square);
+            second::pack(lanes, square, packed);
+            solve_column(by, pairs, packed);
+            sides.write_first(c, x, first);
+            sides.write_pairs(c, packed);
+        }
         poison_overflow(&mut b);
         Ok(true)
     })

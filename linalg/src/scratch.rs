@@ -27,8 +27,8 @@ thread_local! {
 /// scratch. (Large products pack their operands into buffers of their own, which the crate `gemm` allocates: one of about
 /// 2 MB for each thread, which it keeps, and small ones.)
 ///
-/// Beside its operands and those buffers, a factorization or a solve of first-order dual numbers holds at most three
-/// matrices of the size of its own, of second-order ones five and a quarter.
+/// Beside its operands and those buffers, a factorization or a solve of dual numbers of first or second order holds at
+/// most three matrices of the size of its own.
 ///
 /// ```
 /// use dualpack_linalg::Workspace;

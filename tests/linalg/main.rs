@@ -31,5 +31,6 @@ mod potri;
 mod potrs;
 mod scratch;
 mod stack;
+mod symmetric;
 mod tiles;
 mod trtrs;

@@ -5,58 +5,13 @@ use dualpack_core::Base;
 use super::recurrence::{LARGEST, Lanes, Panels, VALUES, Values, columns};
 use super::simd::{Job, Machine, Simd, machines};
 use super::whole::{self, WHOLE};
-use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, subtract};
+use super::{Entries, Interleaved, InterleavedRef, Order, dispatch, second_factor, subtract};
 use crate::error::Error;
 use crate::flags::Uplo;
 use crate::scratch::with_scratch;
 
 /// Up to this order the lanes are worked on where they are.
 pub(crate) const POTRF_LIMIT: usize = LARGEST;
-
-/// The recurrence differentiated twice, for the pairs of lane `p` with the `W` lanes from `q` on, where values and
-/// first derivatives of `L` are there already.
-///
-/// # Safety
-/// As for [`potrf_first`], with the floats of [`Order::Symmetric`] for `lanes` lanes, `p < lanes`, `q + W <= lanes`.
-#[inline(always)]
-unsafe fn potrf_second<F: Base, const W: usize, const FUSED: bool>(
-    a: Entries<F>,
-    lanes: usize,
-    p: usize,
-    q: usize,
-) {
-    let (gp, gq, slot) = (1 + p, 1 + q, 1 + lanes + lanes * p + q);
-    let half = nalgebra::convert::<f64, F>(0.5);
-    for j in 0..a.rows {
-        // SAFETY: all indices are below n, in the lower triangle; the three slots lie inside an entry.
-        unsafe {
-            let inverse = a.value(j, j).recip();
-            let (pj, qj): ([F; 1], [F; W]) = (a.load(j, j, gp), a.load(j, j, gq));
-            let mut h: [F; W] = a.load(j, j, slot);
-            for k in 0..j {
-                let (l, [g]) = (a.value(j, k), a.load::<1>(j, k, gp));
-                subtract::<F, W, FUSED>(&mut h, l + l, &a.load(j, k, slot));
-                subtract::<F, W, FUSED>(&mut h, g + g, &a.load(j, k, gq));
-            }
-            subtract::<F, W, FUSED>(&mut h, pj[0] + pj[0], &qj);
-            let h = h.map(|x| x * (inverse * half));
-            a.store(j, j, slot, h);
-            for i in j + 1..a.rows {
-                let mut x: [F; W] = a.load(i, j, slot);
-                for k in 0..j {
-                    subtract::<F, W, FUSED>(&mut x, a.value(j, k), &a.load(i, k, slot));
-                    subtract::<F, W, FUSED>(&mut x, a.value(i, k), &a.load(j, k, slot));
-                    subtract::<F, W, FUSED>(&mut x, a.load::<1>(i, k, gp)[0], &a.load(j, k, gq));
-                    subtract::<F, W, FUSED>(&mut x, a.load::<1>(j, k, gp)[0], &a.load(i, k, gq));
-                }
-                subtract::<F, W, FUSED>(&mut x, a.value(i, j), &h);
-                subtract::<F, W, FUSED>(&mut x, a.load::<1>(i, j, gp)[0], &qj);
-                subtract::<F, W, FUSED>(&mut x, pj[0], &a.load(i, j, gq));
-                a.store(i, j, slot, x.map(|x| x * inverse));
-            }
-        }
-    }
-}
 
 /// Calls `$f` for the lanes `$from..$lanes` in groups of eight, four and one: `W` lanes from `k` on.
 macro_rules! groups {
@@ -84,24 +39,6 @@ macro_rules! groups {
     }};
 }
 
-/// All second derivatives.
-///
-/// # Safety
-/// As for [`potrf_second`].
-#[inline(always)]
-unsafe fn second_lanes<F: Base, const FUSED: bool>(a: Entries<F>, lanes: usize) {
-    for p in 0..lanes {
-        // SAFETY: the groups end at `lanes`.
-        unsafe {
-            groups!(p, lanes, |q, W| potrf_second::<F, W, FUSED>(a, lanes, p, q));
-        }
-    }
-}
-
-dispatch! {
-    unsafe fn second_any<F: Base>(a: Entries<F>, lanes: usize) => second_lanes
-}
-
 /// The tangents of a Cholesky factor of order [`POTRF_LIMIT`] at most, in place of those of the matrix, where the primal
 /// parts hold those of the factor already. Of `Dual2` only the second derivatives are computed: the values and first
 /// derivatives are there, from the primal, which is a dual number.
@@ -115,7 +52,7 @@ pub(crate) fn potrf<F: Base>(uplo: Uplo, matrix: Interleaved<'_, F>) {
     unsafe {
         match order {
             Order::First => potrf_any(lower, lanes),
-            Order::Symmetric => second_any(lower, lanes),
+            Order::Symmetric => second_factor::potrf(lower, lanes),
         }
     }
 }
@@ -158,7 +95,7 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lane
 }
 
 /// A matrix, in panels of `P` rows.
-fn panels<F, const P: usize>(a: Entries<F>) -> Panels<F> {
+pub(super) fn panels<F, const P: usize>(a: Entries<F>) -> Panels<F> {
     Panels { start: a.start, panel: P * a.down, growth: 0, down: a.down, right: a.right }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
 //!   [`recurrence`] and [`rows`]: the tiles of both, [`whole`]: a matrix that is one tile, [`simd`]: what they are made of;
+//! - [`second`]: symmetric second order of solutions, [`second_factor`]: of a Cholesky factor, [`logarithm`]: of `ln det`;
 //! - [`expm`]: the exponential;
 //! - [`lu`]: tiny systems by LU, values and lanes, [`getrf`]: the factors of larger matrices, in the tiles of
 //!   [`elimination`];
@@ -23,10 +24,13 @@ mod elimination;
 pub(crate) mod expm;
 pub(crate) mod getrf;
 pub(crate) mod level3;
+pub(crate) mod logarithm;
 pub(crate) mod lu;
 pub(crate) mod product;
 mod recurrence;
 mod rows;
+pub(crate) mod second;
+mod second_factor;
 mod simd;
 pub(crate) mod tangents;
 mod whole;
@@ -70,6 +74,11 @@ impl<F> InterleavedRef<'_, F> {
     /// Whether an entry is a value and its tangents, nothing else.
     pub(crate) fn is_first_order(&self) -> bool {
         self.order == Order::First
+    }
+
+    /// Whether an entry is a value with first and symmetric second derivatives.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.order == Order::Symmetric
     }
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn interchanges(ipiv: &[i32]) -> impl DoubleEndedIterator<Item = (usi
 }
 
 /// `P dA`, with the rows interchanged already, becomes `dL` and `dU` in one; `zero` is the 0-based index of the first
-/// zero pivot. `mask` is scratch for the lanes of an m x min(m, n) matrix.
+/// zero pivot. `mask` is scratch for the lanes of a matrix of m rows and [`mask_columns`] columns.
 pub(crate) fn pushforward<P: Lapack>(
     lu: DMatrixView<'_, P>,
     zero: Option<usize>,
@@ -113,6 +113,12 @@ pub(crate) fn pushforward<P: Lapack>(
         }
     }
     Ok(())
+}
+
+/// The columns of the scratch of [`pushforward`], for the lanes of a matrix with as many rows as that of order `k` at
+/// most: half of them, what a square matrix needs at a time.
+pub(crate) fn mask_columns(k: usize) -> usize {
+    k.div_ceil(2)
 }
 
 /// The columns `cols`, from their diagonal on, where the columns before them have been accounted for.
@@ -161,18 +167,21 @@ fn update<P: Lapack>(
         return Ok(());
     }
     // dL₁₁ and dL₂₁ together, the columns of `left` below their diagonals: one product for all rows of all lanes.
-    for lane in 0..d.count() {
-        for (to, j) in left.clone().enumerate() {
-            let (from, to) = (d.column(lane, j), mask.column_mut(lane, to));
-            to[..=j].fill(P::zero());
-            to[j + 1..].copy_from_slice(&from[j + 1..]);
+    let most = mask.tall().ncols();
+    for start in left.clone().step_by(most) {
+        let count = most.min(left.end - start);
+        for lane in 0..d.count() {
+            for (to, j) in (start..start + count).enumerate() {
+                let (from, to) = (d.column(lane, j), mask.column_mut(lane, to));
+                to[..=j].fill(P::zero());
+                to[j + 1..].copy_from_slice(&from[j + 1..]);
+            }
         }
+        let u12 = lu.view((start, right.start), (count, right.len()));
+        let mut tall = d.tall_mut();
+        let columns = tall.columns_mut(right.start, right.len());
+        P::gemm(Trans::NoTrans, Trans::NoTrans, -one, mask.tall().columns(0, count), u12, one, columns)?;
     }
-    let mask = mask.tall();
-    let u12 = lu.view((left.start, right.start), (left.len(), right.len()));
-    let mut tall = d.tall_mut();
-    let columns = tall.columns_mut(right.start, right.len());
-    P::gemm(Trans::NoTrans, Trans::NoTrans, -one, mask.columns(0, left.len()), u12, one, columns)?;
 
     let lanes = d.count();
     let l11 = lu.view((left.start, left.start), (left.len(), left.len()));
@@ -246,10 +255,10 @@ fn planes<D: TangentBatch>(
     a: &mut DMatrixViewMut<'_, D>,
 ) -> Result<(), Error> {
     let ((m, n), lanes) = (a.shape(), D::TANGENTS);
-    with_scratch::<D::Primal, _>(m * (n + m.min(n)) * lanes, |buffer| {
+    with_scratch::<D::Primal, _>(m * (n + mask_columns(m.min(n))) * lanes, |buffer| {
         let mut carve = Carver::new(buffer);
         let mut d = carve.lanes(m, lanes, n);
-        let mut mask = carve.lanes(m, lanes, m.min(n));
+        let mut mask = carve.lanes(m, lanes, mask_columns(m.min(n)));
         interchanges(ipiv).for_each(|(i, j)| a.swap_rows(i, j));
         gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut d);
         pushforward(lu, zero.map(|pivot| pivot - 1), &mut d, &mut mask)?;

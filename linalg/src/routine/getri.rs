@@ -13,11 +13,10 @@ use nalgebra::DMatrixViewMut;
 use crate::error::Error;
 use crate::ffi;
 use crate::flags::Trans;
-use crate::lanes::{
-    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
-};
-use crate::routine::getrs::pushforward;
+use crate::lanes::{Carver, Part, gather_primal, poison_overflow, scatter_lanes, scatter_primal};
+use crate::routine::getrs::factors;
 use crate::routine::native;
+use crate::routine::triangles::{block_scratch, pushforward};
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::square;
@@ -41,19 +40,18 @@ native!(Getri {
 impl<D: TangentBatch> Getri for D {
     fn getri(mut a: DMatrixViewMut<'_, Self>, ipiv: &[i32]) -> Result<(), Error> {
         let (n, lanes) = (square("getri", a.shape())?, D::TANGENTS);
-        with_scratch::<D::Primal, _>(n * n * (3 + 2 * lanes), |buffer| {
+        with_scratch::<D::Primal, _>(n * n * (3 + lanes) + block_scratch(n, lanes), |buffer| {
             let mut carve = Carver::new(buffer);
             let mut lu = carve.matrix(n, n);
             let mut x = carve.matrix(n, n);
-            let mut w = carve.matrix(n, n);
-            let mut factor = carve.lanes(n, lanes, n);
+            let w = carve.matrix(n, n);
             let mut dx = carve.lanes(n, lanes, n);
+            let scratch = carve.vector(block_scratch(n, lanes));
             gather_primal(&a.as_view(), Part::All, &mut lu);
             x.copy_from(&lu);
             D::Primal::getri(x.as_view_mut(), ipiv)?;
-            w.copy_from(&x);
-            let gather = |part, to: &mut Lanes<'_, _>| gather_lanes(&a.as_view(), part, Trans::NoTrans, to);
-            pushforward(Trans::NoTrans, lu.as_view(), gather, &mut factor, x.as_view(), w, &mut dx)?;
+            let factors = factors(Trans::NoTrans);
+            pushforward(factors, a.as_view(), lu.as_view(), x.as_view(), w, &mut dx, scratch)?;
             scatter_primal(&x.as_view(), Part::All, &mut a);
             scatter_lanes(&dx, Part::All, &mut a);
             poison_overflow(&mut a);

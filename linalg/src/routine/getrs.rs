@@ -13,14 +13,12 @@ use num_complex::Complex;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::lanes::{
-    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
-};
+use crate::lanes::Part;
 use crate::lapack::Lapack;
 use crate::routine::getrf::interchanges;
 use crate::routine::native;
+use crate::routine::triangles::{self, Triangle};
 use crate::scalar::{Scalar, TangentBatch};
-use crate::scratch::with_scratch;
 use crate::shape::{columns_apart, rows_of, square};
 use crate::{ffi, kernel};
 
@@ -93,35 +91,10 @@ pub(crate) fn solve<P: Lapack>(
 
 /// The factors as a product of two triangles in the order in which they are solved with: `A = L U`, or
 /// `op(A) = op(U) op(L)`.
-fn triangles(trans: Trans) -> [(Uplo, Diag, Part); 2] {
-    let l = (Uplo::Lower, Diag::Unit, Part::Strict(Uplo::Lower));
-    let u = (Uplo::Upper, Diag::NonUnit, Part::Triangle(Uplo::Upper));
+pub(crate) fn factors(trans: Trans) -> [Triangle; 2] {
+    let l = Triangle { uplo: Uplo::Lower, trans, diag: Diag::Unit };
+    let u = Triangle { uplo: Uplo::Upper, trans, diag: Diag::NonUnit };
     if trans.swaps() { [u, l] } else { [l, u] }
-}
-
-/// `dB` becomes `dX`, where both, `X`, and the scratch `w` that comes in as `X`, have the rows of `op(L) op(U)` or
-/// `op(U) op(L)`; `gather` fills lanes of zeros with those of `op` of one factor.
-pub(crate) fn pushforward<P: Lapack>(
-    trans: Trans,
-    lu: DMatrixView<'_, P>,
-    mut gather: impl FnMut(Part, &mut Lanes<'_, P>),
-    factor: &mut Lanes<'_, P>,
-    x: DMatrixView<'_, P>,
-    mut w: DMatrixViewMut<'_, P>,
-    db: &mut Lanes<'_, P>,
-) -> Result<(), Error> {
-    let one = P::one();
-    let [(first, first_diag, first_part), (second, second_diag, second_part)] = triangles(trans);
-    P::trmm(Side::Left, second, trans, second_diag, one, lu, w.as_view_mut())?;
-    for (uplo, diag, part, known) in
-        [(first, first_diag, first_part, w.as_view()), (second, second_diag, second_part, x)]
-    {
-        factor.tall_mut().fill(P::zero());
-        gather(part, factor);
-        P::gemm(Trans::NoTrans, Trans::NoTrans, -one, factor.tall(), known, one, db.tall_mut())?;
-        P::trsm(Side::Left, uplo, trans, diag, one, lu, db.wide_mut())?;
-    }
-    Ok(())
 }
 
 impl<D: TangentBatch> Getrs for D {
@@ -134,30 +107,15 @@ impl<D: TangentBatch> Getrs for D {
         let n = square("getrs", a.shape())?;
         rows_of("getrs", n, b.shape())?;
         columns_apart("getrs", &a)?;
-        let (r, lanes) = (b.ncols(), D::TANGENTS);
-        with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut lu = carve.matrix(n, n);
-            let mut x = carve.matrix(n, r);
-            let mut w = carve.matrix(n, r);
-            let mut factor = carve.lanes(n, lanes, n);
-            let mut db = carve.lanes(n, lanes, r);
-            gather_primal(&a, Part::All, &mut lu);
-            gather_primal(&b.as_view(), Part::All, &mut x);
-            D::Primal::getrs(trans, lu.as_view(), ipiv, x.as_view_mut())?;
-            // The half steps work on P B for A X = B, and on P X otherwise.
-            let (before, after) = if trans.swaps() { (&ipiv[..0], ipiv) } else { (ipiv, &ipiv[..0]) };
+        // The half steps work on P B for A X = B, and on P X otherwise.
+        let (before, after) = if trans.swaps() { (&ipiv[..0], ipiv) } else { (ipiv, &ipiv[..0]) };
+        triangles::solve(factors(trans), a, Part::All, &mut b, |lu, mut x, b| {
+            D::Primal::getrs(trans, lu, ipiv, x.as_view_mut())?;
             interchanges(before).for_each(|(i, j)| b.swap_rows(i, j));
-            gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
             interchanges(after).for_each(|(i, j)| x.swap_rows(i, j));
-            w.copy_from(&x);
-            let gather = |part, to: &mut Lanes<'_, _>| gather_lanes(&a, part, trans, to);
-            pushforward(trans, lu.as_view(), gather, &mut factor, x.as_view(), w, &mut db)?;
-            scatter_primal(&x.as_view(), Part::All, &mut b);
-            scatter_lanes(&db, Part::All, &mut b);
-            interchanges(after).rev().for_each(|(i, j)| b.swap_rows(i, j));
-            poison_overflow(&mut b);
             Ok(())
-        })
+        })?;
+        interchanges(after).rev().for_each(|(i, j)| b.swap_rows(i, j));
+        Ok(())
     }
 }

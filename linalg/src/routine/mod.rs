@@ -13,6 +13,7 @@ mod potrf;
 mod potri;
 mod potrs;
 mod syrk;
+mod triangles;
 mod trmm;
 mod trsm;
 mod trtrs;

@@ -11,12 +11,10 @@ use nalgebra::{DMatrixView, DMatrixViewMut};
 use num_complex::Complex;
 
 use crate::error::Error;
-use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::lanes::{
-    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
-};
-use crate::lapack::Lapack;
+use crate::flags::{Diag, Trans, Uplo};
+use crate::lanes::{Carver, Part, gather_primal, poison_overflow, scatter_primal};
 use crate::routine::native;
+use crate::routine::triangles::{self, Triangle};
 use crate::scalar::{Scalar, TangentBatch};
 use crate::scratch::with_scratch;
 use crate::shape::{columns_apart, rows_of, square};
@@ -63,26 +61,6 @@ pub(crate) fn factor_ops(uplo: Uplo) -> (Trans, Trans) {
         Uplo::Lower => (Trans::NoTrans, Trans::ConjTrans),
         Uplo::Upper => (Trans::ConjTrans, Trans::NoTrans),
     }
-}
-
-/// `dB` becomes `dX`; `df` holds the lanes of `F`, `w` is scratch that comes in as `X`.
-fn pushforward<P: Lapack>(
-    uplo: Uplo,
-    factor: DMatrixView<'_, P>,
-    df: &Lanes<'_, P>,
-    x: DMatrixView<'_, P>,
-    mut w: DMatrixViewMut<'_, P>,
-    db: &mut Lanes<'_, P>,
-) -> Result<(), Error> {
-    let one = P::one();
-    let (f, fh) = factor_ops(uplo);
-    P::trmm(Side::Left, uplo, fh, Diag::NonUnit, one, factor, w.as_view_mut())?;
-    P::gemm(Trans::NoTrans, Trans::NoTrans, -one, df.tall(), w.as_view(), one, db.tall_mut())?;
-    P::trsm(Side::Left, uplo, f, Diag::NonUnit, one, factor, db.wide_mut())?;
-    for k in 0..db.count() {
-        P::gemm(Trans::ConjTrans, Trans::NoTrans, -one, df.lane(k), x, one, db.lane_mut(k))?;
-    }
-    P::trsm(Side::Left, uplo, fh, Diag::NonUnit, one, factor, db.wide_mut())
 }
 
 /// With so few right-hand sides a tangent of the factor is used too seldom to be worth copying into planes.
@@ -132,30 +110,14 @@ fn solve<D: TangentBatch>(
     let n = square("potrs", a.shape())?;
     rows_of("potrs", n, b.shape())?;
     columns_apart("potrs", &a)?;
-    let (r, lanes, part) = (b.ncols(), D::TANGENTS, Part::Triangle(uplo));
+    let (r, part) = (b.ncols(), Part::Triangle(uplo));
     if (n <= kernel::cholesky::POTRF_LIMIT || r <= FEW)
         && interleaved(uplo, a, b.as_view_mut(), primal_solve)?
     {
         poison_overflow(&mut b);
         return Ok(());
     }
-    with_scratch::<D::Primal, _>((n * n + n * r) * (1 + lanes) + n * r, |buffer| {
-        let mut carve = Carver::new(buffer);
-        let mut factor = carve.matrix(n, n);
-        let mut x = carve.matrix(n, r);
-        let mut w = carve.matrix(n, r);
-        let mut df = carve.lanes(n, lanes, n);
-        let mut db = carve.lanes(n, lanes, r);
-        gather_primal(&a, part, &mut factor);
-        gather_primal(&b.as_view(), Part::All, &mut x);
-        primal_solve(factor.as_view(), x.as_view_mut())?;
-        gather_lanes(&a, part, factor_ops(uplo).0, &mut df);
-        gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
-        w.copy_from(&x);
-        pushforward(uplo, factor.as_view(), &df, x.as_view(), w, &mut db)?;
-        scatter_primal(&x.as_view(), Part::All, &mut b);
-        scatter_lanes(&db, Part::All, &mut b);
-        poison_overflow(&mut b);
-        Ok(())
-    })
+    let (f, fh) = factor_ops(uplo);
+    let factors = [f, fh].map(|trans| Triangle { uplo, trans, diag: Diag::NonUnit });
+    triangles::solve(factors, a, part, &mut b, |factor, x, _| primal_solve(factor, x))
 }
