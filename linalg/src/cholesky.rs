@@ -109,7 +109,12 @@ where
     #[inline]
     pub fn refactor(&mut self, a: &OMatrix<T, D, D>) -> Result<(), Error> {
         let (m, n) = a.shape();
-        if self.a.shape() != (m, n) {
+        if m != n {
+            // The memory stays that of a square matrix.
+            self.a.fill(T::all_nan());
+            self.factor = Factor::Whole;
+            square("potrf", (m, n))?;
+        } else if self.a.shape() != (m, n) {
             self.a = a.clone();
         } else if n <= FEW_COLUMNS {
             self.a.as_mut_slice().copy_from_slice(a.as_slice());

@@ -291,14 +291,26 @@ fn refactor() {
 /// Nothing finite comes of a matrix that was refused.
 #[test]
 fn after_a_failed_refactor() {
-    for n in [2, 13, 30] {
+    for (n, wide) in [2, 13, 30].into_iter().flat_map(|n| [(n, 0), (n, 1), (n, 5)]) {
         let mut chol = Cholesky::new(DMatrix::<Dual<f64, 2>>::identity(n, n)).unwrap();
-        assert!(chol.refactor(&(-DMatrix::identity(n, n))).is_err());
+        assert!(chol.refactor(&(-DMatrix::identity(n + wide / 2, n + wide))).is_err());
         assert!(chol.inverse().iter().all(|x| x.value.is_nan() && x.eps.iter().all(|e| e.is_nan())));
         let (det, ln) = (chol.determinant(), chol.ln_determinant());
         assert!(det.value.is_nan() && det.eps[0].is_nan() && ln.value.is_nan() && ln.eps[0].is_nan());
         if let Ok(x) = chol.solve(&DMatrix::from_element(n, 1, Dual::constant(1.0))) {
             assert!(x.iter().all(|x| x.value.is_nan() && x.eps[0].is_nan()));
         }
+    }
+}
+
+/// Where the solution overflows, there are no tangents, at every size.
+#[test]
+fn solutions_out_of_range() {
+    for n in [1, 2, 3, 7, 12, 13, 30] {
+        let mut a = DMatrix::<Dual<f64, 2>>::identity(n, n);
+        a[(0, 0)] = Dual::new(1e-300, [1e-300, 0.0]);
+        let b = DVector::from_fn(n, |i, _| Dual::new(if i == 0 { 1e10 } else { 1.0 }, [0.0, 1.0]));
+        let x = Cholesky::new(a).unwrap().solve(&b).unwrap();
+        assert!(x[0].value.is_infinite() && x[0].eps.iter().all(|e| e.is_nan()), "{n}: {}", x[0]);
     }
 }

@@ -96,7 +96,14 @@ impl<D: TangentBatch> Potrs for D {
     fn front_potrs(a: DMatrixView<'_, Self>, mut b: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let tiny = D::interleaved_ref(a).zip(D::interleaved(b.as_view_mut()));
         let tiny = tiny.and_then(|(a, b)| kernel::cholesky::solve(a, b));
-        tiny.unwrap_or_else(|| solve(Uplo::Lower, a, b, &|a, b| D::Primal::front_potrs(a, b)))
+        match tiny {
+            Some(solved) => {
+                solved?;
+                poison_overflow(&mut b);
+                Ok(())
+            }
+            None => solve(Uplo::Lower, a, b, &|a, b| D::Primal::front_potrs(a, b)),
+        }
     }
 }
 
