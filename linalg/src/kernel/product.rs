@@ -254,12 +254,21 @@ unsafe fn unknowns<F: Number, const W: usize, const R: usize, const FUSED: bool>
 unsafe fn substitute_lanes<F: Number, const W: usize, const FUSED: bool>(s: &mut Solve<'_, F>, k: usize) {
     let n = s.x.len() / s.lanes;
     let whole = n - n % ROWS;
+    // Loops, no closures, which would not be compiled for the CPU that this function is for.
     // SAFETY: the groups of rows end at the last one.
     unsafe {
-        (0..whole).step_by(ROWS).for_each(|i| unknowns::<F, W, ROWS, FUSED>(s, true, i, k));
-        (whole..n).for_each(|i| unknowns::<F, W, 1, FUSED>(s, true, i, k));
-        (whole..n).rev().for_each(|i| unknowns::<F, W, 1, FUSED>(s, false, i, k));
-        (0..whole).step_by(ROWS).rev().for_each(|i| unknowns::<F, W, ROWS, FUSED>(s, false, i, k));
+        for i in (0..whole).step_by(ROWS) {
+            unknowns::<F, W, ROWS, FUSED>(s, true, i, k);
+        }
+        for i in whole..n {
+            unknowns::<F, W, 1, FUSED>(s, true, i, k);
+        }
+        for i in (whole..n).rev() {
+            unknowns::<F, W, 1, FUSED>(s, false, i, k);
+        }
+        for i in (0..whole).step_by(ROWS).rev() {
+            unknowns::<F, W, ROWS, FUSED>(s, false, i, k);
+        }
     }
 }
 

@@ -71,11 +71,14 @@ unsafe fn tile<F, M, const P: usize, const R: usize, const S: usize, const DIAGO
         let (mut la, mut lb) = (f.l.at(p, 0), f.l.at(q, 0));
         let (down, across) = (f.d.down, f.l.down);
         let target = f.d.at(p, first);
-        let mut x: [[M::V; S]; R] = from_fn(|r| {
-            from_fn(|s| {
-                if reached(r, s) { m.load(target.add(r * down + s * f.d.right)) } else { m.splat(F::zero()) }
-            })
-        });
+        let mut x = [[m.splat(F::zero()); S]; R];
+        for r in 0..R {
+            for s in 0..S {
+                if reached(r, s) {
+                    x[r][s] = m.load(target.add(r * down + s * f.d.right));
+                }
+            }
+        }
         for _ in 0..first {
             let left: [M::V; S] = from_fn(|s| m.splat(lb.add(s * across).read()));
             let tangent: [M::V; S] = from_fn(|s| m.load(b.add(s * down)));

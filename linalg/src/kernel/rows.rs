@@ -59,7 +59,12 @@ unsafe fn blocks<F, M, const H: usize, const B: usize, const DIAGONAL: bool>(
     let first = q * B;
     // SAFETY: columns of panels, left of the diagonal or in a block on it, all of which are there as a whole.
     unsafe {
-        let mut x: [[M::V; B]; H] = from_fn(|h| from_fn(|c| m.load(f.d.at(p + h, first + c))));
+        let mut x = [[m.splat(F::zero()); B]; H];
+        for h in 0..H {
+            for c in 0..B {
+                x[h][c] = m.load(f.d.at(p + h, first + c));
+            }
+        }
         let (lp, dp): ([*mut F; H], [*mut F; H]) =
             (from_fn(|h| f.l.at(p + h, 0)), from_fn(|h| f.d.at(p + h, 0)));
         let (lq, dq) = (f.l.at(q, 0), f.d.at(q, 0));

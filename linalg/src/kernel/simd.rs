@@ -227,6 +227,9 @@ impl Float for f32 {}
 
 /// Makes `$name` out of `$body`, which is generic over the float, the [`Machine`], and the height of its panels:
 /// compiled for every kind of CPU, chosen at run time.
+///
+/// What `$body` is made of has to be inlined into it: a closure that is not, such as one that allocates memory or one in
+/// another (`from_fn` in `from_fn`), is compiled for the baseline, where each vector operation is a call.
 macro_rules! machines {
     ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$F:ident>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
         $crate::kernel::compiled!($name<$F>($($ty),*) $(-> $out)?);

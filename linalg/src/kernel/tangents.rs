@@ -303,7 +303,12 @@ unsafe fn unknowns<F: Base, M: Simd<F>, const R: usize, const S: usize>(
 ) {
     // SAFETY: by the contract; of `t` the triangle is read.
     unsafe {
-        let mut x: [[M::V; S]; R] = from_fn(|r| from_fn(|s| m.load(p.x.place(i + r, j + s).add(slot))));
+        let mut x = [[m.splat(F::zero()); S]; R];
+        for r in 0..R {
+            for s in 0..S {
+                x[r][s] = m.load(p.x.place(i + r, j + s).add(slot));
+            }
+        }
         for k in 0..i {
             let value: [M::V; S] = from_fn(|s| m.splat(p.x.place(k, j + s).read()));
             let tangent: [M::V; S] = from_fn(|s| m.load(p.x.place(k, j + s).add(slot)));

@@ -66,9 +66,12 @@ impl<F: Base, const N: usize> Job<F> for Whole<F, N> {
         // SAFETY: lanes of entries of the lower triangle.
         unsafe {
             let place = |i: usize, j: usize| self.a.place(i, j).add(1 + lane);
-            let zero = m.splat(F::zero());
-            let mut x: [[M::V; N]; N] =
-                from_fn(|i| from_fn(|j| if j <= i { m.load(place(i, j)) } else { zero }));
+            let mut x = [[m.splat(F::zero()); N]; N];
+            for i in 0..N {
+                for j in 0..=i {
+                    x[i][j] = m.load(place(i, j));
+                }
+            }
             macro_rules! columns {
                 ($($J:literal)*) => {$(
                     self.column::<M, $J>(m, &mut x);
