@@ -3,7 +3,9 @@
 //! - **spdsolve**: `g(A, X) = sum(cholesky(A Aᵀ + I) \ X)`, value and full gradient with respect to `A` and `X`;
 //! - **expm**: `h(M) = sum(exp(M))`, value and full gradient with respect to `M`.
 //!
-//! Each gradient is computed on two roads, and both are checked and timed against central differences:
+//! Each gradient is computed on two roads, and both are checked and timed against central differences; a deviation of more
+//! than 1e-5 of the largest entry of the gradient ends the program with exit code 1. (Differences have steps of 6e-6, or
+//! that much of the entry: a matrix whose function bends within a step deviates, too.)
 //!
 //! 1. *chunked dual numbers*: the same code that computes the value runs on `Dual<f64, 8>`,
 //!    once for each chunk of inputs;
@@ -33,12 +35,18 @@ const MAX_ORDER: usize = 100;
 const PATIENCE: usize = 2000;
 /// Rows and columns of a gradient that are printed.
 const CORNER: usize = 8;
+/// The largest deviation from central differences, in units of the largest entry of the gradient.
+const TOLERANCE: f64 = 1e-5;
 /// Columns of `X`.
 const RIGHT_HAND_SIDES: usize = 3;
 
 fn main() -> ExitCode {
     match arguments().and_then(|path| run(&path)) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("seeds: a gradient deviates from central differences by more than {TOLERANCE:.0e}");
+            ExitCode::FAILURE
+        }
         Err(reason) => {
             eprintln!("seeds: {reason}");
             ExitCode::from(2)
@@ -66,12 +74,13 @@ fn arguments() -> Result<PathBuf, String> {
     Ok(path)
 }
 
-fn run(path: &Path) -> Result<(), String> {
+/// Whether all gradients agree.
+fn run(path: &Path) -> Result<bool, String> {
     let with_name = |reason: String| format!("{}: {reason}", path.display());
     let matrix = matrix_market::read(path, MAX_ORDER).map_err(with_name)?;
     println!("{}: {} x {}\n", path.display(), matrix.nrows(), matrix.ncols());
-    report(&SpdSolve::new(matrix.clone())).map_err(with_name)?;
-    report(&ExpmSum { m: matrix }).map_err(with_name)
+    let solved = report(&SpdSolve::new(matrix.clone())).map_err(with_name)?;
+    Ok(report(&ExpmSum { m: matrix }).map_err(with_name)? && solved)
 }
 
 /// A function of matrices, written once for every scalar.
@@ -256,7 +265,8 @@ fn timed<R>(mut run: impl FnMut() -> Result<R, Error>) -> Result<(R, Duration), 
     }
 }
 
-fn report<P: Problem>(problem: &P) -> Result<(), String> {
+/// Prints the problem and its gradients; whether they agree.
+fn report<P: Problem>(problem: &P) -> Result<bool, String> {
     let in_problem = |error: Error| format!("{}: {error}", P::NAME);
     let inputs = problem.inputs();
     let entries: Vec<f64> = inputs.iter().flat_map(|(_, matrix)| matrix.iter().copied()).collect();
@@ -289,17 +299,20 @@ fn report<P: Problem>(problem: &P) -> Result<(), String> {
     let scale = gradient.amax();
     let row = |road: &str, time: Duration, gradient: &DVector<f64>| {
         let speed = slow.as_secs_f64() / time.as_secs_f64();
+        // Not `amax`, which passes over NaN.
+        let near = |(g, d): (&f64, &f64)| (g - d).abs() <= TOLERANCE * scale;
         let deviation = (gradient - &differences).amax() / scale;
         println!("  {road:<28} {:>10} {speed:>9.1} x {deviation:>14.1e}", in_words(time));
+        scale.is_finite() && gradient.iter().zip(&differences).all(near)
     };
     println!("\n  {:<28} {:>10} {:>11} {:>14}", "gradient by", "time", "speed", "deviation");
     println!("  {:<28} {:>10} {:>9.1} x", "central differences", in_words(slow), 1.0);
-    row("dual numbers, chunks of 8", chunks, &gradient);
-    row("pushforward of the front", push, &pushed);
+    let dual = row("dual numbers, chunks of 8", chunks, &gradient);
+    let front = row("pushforward of the front", push, &pushed);
     println!(
         "  (largest deviation from central differences, in units of the largest entry of the gradient)\n"
     );
-    Ok(())
+    Ok(dual && front)
 }
 
 /// The entries of a matrix with `rows` rows, column by column; of a large one the upper left corner.

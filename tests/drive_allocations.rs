@@ -2,11 +2,13 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 use dualpack::nalgebra::{DMatrix, DVector, Matrix3, vector};
 use dualpack::{
-    BlockJacobian, Gradient, Hessian, Jacobian, Real, derivative, gradient, hessian, hvp, jacobian, jvp,
-    laplacian, linearize, partial_hessian, second_derivative, vhv,
+    BlockJacobian, Gradient, Hessian, Jacobian, Real, Tracer, derivative, gradient, hessian, hvp, jacobian,
+    jacobian_pattern, jvp, laplacian, linearize, partial_hessian, second_derivative, vhv,
 };
 
 struct Counting;
@@ -15,14 +17,19 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
+/// Bytes that are allocated, by all threads.
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
 // SAFETY: every call is forwarded unchanged to the system allocator; counting touches no memory of the allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|a| a.set(a.get() + 1));
+        LIVE.fetch_add(layout.size() as isize, Ordering::Relaxed);
         // SAFETY: the caller's promises are those of `System.alloc`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
         // SAFETY: the caller's promises are those of `System.dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -129,4 +136,55 @@ fn static_points_never_allocate() {
     assert_eq!(allocations(|| vhv(|x| x.norm(), &x, &x)).0, 0);
     assert_eq!(allocations(|| laplacian(|x| x.norm(), &x)).0, 0);
     assert_eq!(allocations(|| partial_hessian(|x, y| x.dot(y), &x, &x)).0, 0);
+}
+
+/// The memory of a trace goes with it, whatever other traces are running: inside of another one, and on two threads where
+/// there is always one that runs.
+#[test]
+fn traces_give_their_memory_back() {
+    // A trace of a hundred thousand operations keeps more than a megabyte.
+    const ROUNDS: usize = 24;
+    const BOUND: isize = 12 << 20;
+    fn long(x: &[Tracer<f64>; 2]) -> Tracer<f64> {
+        (0..100_000).fold(x[0], |y, _| y + x[1])
+    }
+    let before = LIVE.load(Ordering::Relaxed);
+    let grown = || LIVE.load(Ordering::Relaxed) - before;
+    jacobian_pattern(
+        |x: &[Tracer<f64>; 1]| {
+            for _ in 0..ROUNDS {
+                assert_eq!(jacobian_pattern(|z| long(z) * x[0], &[1.0, 2.0]).nnz(), 2);
+                assert!(grown() < BOUND, "{} bytes", grown());
+            }
+            x[0]
+        },
+        &[1.0],
+    );
+
+    let (meeting, largest) = (Barrier::new(2), AtomicIsize::new(0));
+    let rounds = |first: bool| {
+        for round in 0..ROUNDS {
+            let f = |x: &[Tracer<f64>; 2]| {
+                // The first thread waits for the second one to begin its trace, and the other way round.
+                if !first || round > 0 {
+                    meeting.wait();
+                }
+                let y = long(x);
+                meeting.wait();
+                y
+            };
+            jacobian_pattern(f, &[1.0, 2.0]);
+            // No assertion here: the other thread would wait for this one.
+            largest.fetch_max(grown(), Ordering::Relaxed);
+        }
+        if first {
+            meeting.wait();
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| rounds(true));
+        scope.spawn(|| rounds(false));
+    });
+    let largest = largest.into_inner();
+    assert!(largest < BOUND, "{largest} bytes");
 }

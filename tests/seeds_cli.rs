@@ -172,6 +172,17 @@ fn a_bad_command_line_is_one_line_and_exit_code_2() {
     assert_refused(&["file.mtx"], "--matrix FILE");
 }
 
+/// The functions of this matrix bend within a step of the differences, so that these are wrong.
+#[test]
+fn a_deviation_ends_with_exit_code_1() {
+    let steep = file("steep.mtx", b"%%MatrixMarket matrix array real general\n2 2\n-1e6\n-1e6\n-1e6\n-1e6\n");
+    let output = seeds(&["--matrix", steep.to_str().expect("UTF-8")]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("deviates from central differences by more than 1e-5"), "{message}");
+}
+
 #[test]
 fn the_main_job_runs_on_a_small_matrix() {
     let small = file("small.mtx", b"%%MatrixMarket matrix array real general\n2 2\n0.5\n0\n1\n0.5\n");

@@ -114,6 +114,10 @@ impl<T: Real, const N: usize> Real for Dual<T, N> {
     fn base(self) -> T::Base {
         self.value.base()
     }
+    fn with_base(mut self, b: T::Base) -> Self {
+        self.value = self.value.with_base(b);
+        self
+    }
     #[inline]
     fn all_finite(self) -> bool {
         self.value.all_finite() && self.eps.iter().all(|t| t.all_finite())

@@ -124,14 +124,24 @@ impl<T: Real, const N: usize> Dual2<T, N> {
         upper(|i, j| self.hess[i][j])
     }
 
-    /// The chain rule where a derivative is not finite.
+    /// The chain rule where a derivative is not finite, or f'' times a tangent leaves the range.
     #[cold]
     #[inline(never)]
     fn edge(self, y: T, f1: T, f2: T) -> Self {
         if y.is_nan() {
             return Self::all(y);
         }
-        let hess = upper(|i, j| f1.strong_mul(self.hess[i][j]) + f2.strong_mul(self.grad[i] * self.grad[j]));
+        let finite = f1.all_finite() && f2.all_finite();
+        let hess = upper(|i, j| {
+            let curvature = f2.strong_mul2(self.grad[i], self.grad[j]);
+            if finite {
+                // As the usual way has it, to the bit.
+                let [h] = T::lanes_add_scaled(&[curvature], &[self.hess[i][j]], f1);
+                h
+            } else {
+                f1.strong_mul(self.hess[i][j]) + curvature
+            }
+        });
         Self { value: y, grad: T::lanes_strong(f1, &self.grad), hess }
     }
 
@@ -228,6 +238,10 @@ impl<T: Real, const N: usize> Real for Dual2<T, N> {
     fn base(self) -> T::Base {
         self.value.base()
     }
+    fn with_base(mut self, b: T::Base) -> Self {
+        self.value = self.value.with_base(b);
+        self
+    }
     fn all_finite(self) -> bool {
         self.value.all_finite()
             && self.grad.iter().all(|t| t.all_finite())
@@ -302,10 +316,11 @@ impl<T: Real, const N: usize> Lift for Dual2<T, N> {
     fn chain(self, y: T, first: impl FnOnce() -> T, second: impl FnOnce() -> T) -> Self {
         // Before any branch, so that sine and cosine can be one call.
         let (f1, f2) = (first(), second());
-        if f1.all_finite() && f2.all_finite() && !y.is_nan() {
+        let slopes = T::lanes_scale(&self.grad, f2);
+        if f1.all_finite() && f2.all_finite() && !y.is_nan() && T::lanes_ordinary(f2, &slopes, &self.grad) {
             let hess = rows!(|i, at| {
-                let curvature = T::lanes_scale(cut(&self.grad, at), self.grad[i]);
-                T::lanes_axpby(cut(&self.hess[i], at), f1, &curvature, f2)
+                let curvature = T::lanes_scale(cut(&self.grad, at), slopes[i]);
+                T::lanes_add_scaled(&curvature, cut(&self.hess[i], at), f1)
             });
             return Self { value: y, grad: T::lanes_scale(&self.grad, f1), hess };
         }
@@ -321,10 +336,14 @@ impl<T: Real, const N: usize> Lift for Dual2<T, N> {
         Self {
             value: y,
             grad: T::lanes_add(&T::lanes_strong(fa, da), &T::lanes_strong(fb, db)),
-            hess: upper(|i, j| {
-                (fa.strong_mul(self.hess[i][j]) + fb.strong_mul(b.hess[i][j]))
-                    + fab.strong_mul(da[i] * db[j] + db[i] * da[j])
-                    + (faa.strong_mul(da[i] * da[j]) + fbb.strong_mul(db[i] * db[j]))
+            hess: rows!(|i, at| {
+                let (a_row, b_row) = (cut(&self.hess[i], at), cut(&b.hess[i], at));
+                let (da_row, db_row) = (cut(da, at), cut(db, at));
+                let linear = T::lanes_add(&T::lanes_strong(fa, a_row), &T::lanes_strong(fb, b_row));
+                let cross =
+                    T::lanes_add(&fab.lanes_strong2(da[i], db_row), &fab.lanes_strong2(db[i], da_row));
+                let own = T::lanes_add(&faa.lanes_strong2(da[i], da_row), &fbb.lanes_strong2(db[i], db_row));
+                T::lanes_add(&T::lanes_add(&linear, &cross), &own)
             }),
         }
     }
@@ -339,11 +358,11 @@ impl<T: Real, const N: usize> Lift for Dual2<T, N> {
     #[inline]
     fn accumulate2(self, xi: Self, xj: Self, c: T, twice: bool) -> Self {
         let hess = upper(|i, j| {
-            let mut product = xi.grad[i] * xj.grad[j];
+            let mut curvature = c.strong_mul2(xi.grad[i], xj.grad[j]);
             if twice {
-                product += xj.grad[i] * xi.grad[j];
+                curvature += c.strong_mul2(xj.grad[i], xi.grad[j]);
             }
-            self.hess[i][j] + c.strong_mul(product)
+            self.hess[i][j] + curvature
         });
         Self { hess, ..self }
     }

@@ -166,6 +166,10 @@ impl<T: Real, const M: usize, const N: usize> Real for HyperDual<T, M, N> {
     fn base(self) -> T::Base {
         self.value.base()
     }
+    fn with_base(mut self, b: T::Base) -> Self {
+        self.value = self.value.with_base(b);
+        self
+    }
     fn all_finite(self) -> bool {
         self.value.all_finite()
             && self.eps1.iter().all(|t| t.all_finite())
@@ -260,7 +264,7 @@ impl<T: Real, const M: usize, const N: usize> Lift for HyperDual<T, M, N> {
             eps1: T::lanes_strong(f1, &self.eps1),
             eps2: T::lanes_strong(f1, &self.eps2),
             eps12: Self::rows(|i| {
-                let curvature = T::lanes_strong(f2, &T::lanes_scale(&self.eps2, self.eps1[i]));
+                let curvature = f2.lanes_strong2(self.eps1[i], &self.eps2);
                 T::lanes_add(&T::lanes_strong(f1, &self.eps12[i]), &curvature)
             }),
         }
@@ -279,10 +283,12 @@ impl<T: Real, const M: usize, const N: usize> Lift for HyperDual<T, M, N> {
             eps12: Self::rows(|i| {
                 let linear =
                     T::lanes_add(&T::lanes_strong(fa, &self.eps12[i]), &T::lanes_strong(fb, &b.eps12[i]));
-                let own_a = T::lanes_strong(faa, &T::lanes_scale(&self.eps2, self.eps1[i]));
-                let own_b = T::lanes_strong(fbb, &T::lanes_scale(&b.eps2, b.eps1[i]));
-                let cross =
-                    T::lanes_strong(fab, &T::lanes_axpby(&b.eps2, self.eps1[i], &self.eps2, b.eps1[i]));
+                let own_a = faa.lanes_strong2(self.eps1[i], &self.eps2);
+                let own_b = fbb.lanes_strong2(b.eps1[i], &b.eps2);
+                let cross = T::lanes_add(
+                    &fab.lanes_strong2(self.eps1[i], &b.eps2),
+                    &fab.lanes_strong2(b.eps1[i], &self.eps2),
+                );
                 T::lanes_add(&T::lanes_add(&linear, &cross), &T::lanes_add(&own_a, &own_b))
             }),
         }
@@ -299,11 +305,11 @@ impl<T: Real, const M: usize, const N: usize> Lift for HyperDual<T, M, N> {
     #[inline]
     fn accumulate2(self, xi: Self, xj: Self, c: T, twice: bool) -> Self {
         let eps12 = Self::rows(|i| {
-            let mut products = T::lanes_scale(&xj.eps2, xi.eps1[i]);
+            let mut curvature = c.lanes_strong2(xi.eps1[i], &xj.eps2);
             if twice {
-                products = T::lanes_add(&products, &T::lanes_scale(&xi.eps2, xj.eps1[i]));
+                curvature = T::lanes_add(&curvature, &c.lanes_strong2(xj.eps1[i], &xi.eps2));
             }
-            T::lanes_add(&self.eps12[i], &T::lanes_strong(c, &products))
+            T::lanes_add(&self.eps12[i], &curvature)
         });
         Self { eps12, ..self }
     }

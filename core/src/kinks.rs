@@ -147,7 +147,8 @@ pub(crate) fn piece<D: Lift>(a: D, b: D, y: D::Inner, [fa, fb]: [D::Inner; 2]) -
     } else if factor == -one {
         (-x).with_inner(y)
     } else {
-        D::from_inner(y)
+        // The kink: 0 times the tangents, of which NaN stays.
+        x.chain(y, num_traits::zero, num_traits::zero)
     };
     piece.beside(a).beside(b)
 }

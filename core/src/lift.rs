@@ -165,7 +165,7 @@ pub fn lift_taylor<D: Real>(x: D, derivatives: &[D::Base]) -> D {
     }
     // Horner's scheme: f_k/k! + h (f_{k+1}/(k+1)! + h (...)). Strong zeros, because an infinite derivative meets the
     // value 0 of h in every step.
-    let h = x - D::from_base(x.base());
+    let h = x.with_base(num_traits::zero());
     let mut factorial: D::Base = num_traits::one();
     for k in 2..=D::ORDER {
         factorial *= nalgebra::convert(k as f64);

@@ -1,8 +1,9 @@
 //! Interoperability with num-dual: its trait for our numbers, ours for its numbers, conversions both ways.
 //!
-//! Code generic over `D: num_dual::DualNum` runs on our numbers and tracers unchanged; num-dual's `Dual`, `HyperDual` and
-//! `DualSVec` are [`Real`], evaluate every function through our tables, and get the LAPACK rules. `DualDVec` is not
-//! `Copy` and stays outside: any number of directions goes through chunks of lanes instead.
+//! Code generic over `D: num_dual::DualNum` runs on our numbers and tracers unchanged; num-dual's `Dual`, `HyperDual`,
+//! `Dual2` and `DualSVec` are [`Real`] and get the LAPACK rules. The library's own functions, and the methods of
+//! [`Real`], go through our tables; what generic code calls through nalgebra's traits or `DualNum`, `x.tanh()`, is
+//! num-dual's own. `DualDVec` is not `Copy` and stays outside: any number of directions goes through chunks of lanes.
 
 use nalgebra::SVector;
 use num_dual::{Derivative, DualNum, DualNumFloat, DualStruct, Mappable};
@@ -170,6 +171,9 @@ macro_rules! foreign_real {
             #[inline]
             fn base(self) -> $F {
                 self.re
+            }
+            fn with_base(self, b: $F) -> Self {
+                <$Ours>::from(self).with_base(b).into()
             }
             fn all_finite(self) -> bool {
                 <$Ours>::from(self).all_finite()

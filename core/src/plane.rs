@@ -2,8 +2,9 @@
 //! coordinate overflows or underflows.
 //!
 //! With c = x/r, s = y/r and z = x + iy the angle is θ = Im ln z, so its derivatives are parts of powers of
-//! 1/z = (c - is)/r: every entry of every order is a product, and a difference of squares is a product of a sum and
-//! a difference. The same holds for the radius through the unit vector (c, s).
+//! 1/z = (c - is)/r: products, in which a difference of squares cancels only where the derivative has a zero. The same
+//! holds for the radius through the unit vector (c, s). Numbers nested deeper than the rows of the table differentiate
+//! these products by the product rule.
 
 use num_traits::Float;
 
@@ -45,7 +46,15 @@ fn polar<T: Real>(y: T, x: T) -> (T, T, T) {
 #[inline(always)]
 fn inverse_square<T: Real>(y: T, x: T) -> [T; 2] {
     let (c, s, r) = polar(y, x);
-    [(c - s) * (c + s) / r / r, -((s + s) * c / r / r)]
+    [difference_of_squares(c, s) / r / r, -((s + s) * c / r / r)]
+}
+
+/// c² - s² of a unit vector: as a product near the diagonals, where the difference cancels; as a difference near the
+/// axes, where the tangents of the product do.
+#[inline(always)]
+fn difference_of_squares<T: Real>(c: T, s: T) -> T {
+    let (cc, ss, half) = (c * c, s * s, lit::<T>(0.5));
+    if ss < cc * half || cc < ss * half { cc - ss } else { (c - s) * (c + s) }
 }
 
 /// [Re, Im] of 2/z³.

@@ -11,9 +11,10 @@
 use nalgebra::ComplexField;
 use num_traits::Float;
 
-use crate::Real;
-use crate::rules::{Elementary, lit};
+use crate::far::{Far, is_normal, wide};
+use crate::rules::{Elementary, from_above, lit};
 use crate::special::scaled;
+use crate::{Lift, Real};
 
 /// The largest exponent that is worth a chain of multiplications: its rounding grows with the exponent.
 const CHAIN: u32 = 16;
@@ -263,14 +264,127 @@ pub(crate) fn log_base_first<T: Real>(x: T, b: T::Base) -> T {
 
 /// y = ln a / ln b: [1/(a ln b), -y/(b ln b)].
 pub(crate) fn log_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
+    let (a, b) = (from_above(a), from_above(b));
     let r = b.ln().recip();
     [a.recip().strong_mul(r), -(y * b.recip() * r)]
 }
 
 /// [-1/(a² ln b), -1/(a b ln² b), y (ln b + 2)/(b² ln² b)].
 pub(crate) fn log_second<T: Real>(a: T, b: T, y: T) -> [T; 3] {
+    let (a, b) = (from_above(a), from_above(b));
     let (l, ra, rb) = (b.ln(), a.recip(), b.recip());
     let r = l.recip();
     let ra_r = ra.strong_mul(r);
     [-(ra * ra_r), -(ra_r * rb * r), y * rb * rb * r * (T::one() + (r + r))]
+}
+
+// Where a is far from 1 (see `far.rs`): a^(b-k) = c z^b/a^k with z = a/s near 1 and c = s^(b-k), so that the derivatives
+// in z are those of z^b times c. Those in b keep ln a.
+
+/// a, b and what the derivatives of powers consist of, with a = s z.
+struct Split<D: Lift> {
+    /// z, tangents and all.
+    near: D,
+    z: D::Inner,
+    a: D::Inner,
+    b: D::Inner,
+    /// s^(b-k), an ordinary number.
+    c: D::Inner,
+}
+
+impl<D: Lift> Split<D> {
+    /// For a^(b-k) and its derivatives.
+    #[inline(always)]
+    fn of(a: D, b: D, k: f64) -> Option<Self> {
+        let degree = wide(b.base()) - k;
+        let far = Far::of(a, Some(degree).filter(|degree| Float::is_finite(*degree)))?;
+        Self::at(far, a, b, k)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn at(far: Far, a: D, b: D, k: f64) -> Option<Self> {
+        let near = far.near(a);
+        let (a, b) = (a.inner(), b.inner());
+        let c =
+            if k == 0.0 { <D::Inner as Real>::Fns::powd(far.scale(), b) } else { less(far.scale(), b, k) };
+        is_normal(c).then(|| Self { near, z: near.inner(), a, b, c })
+    }
+
+    /// c z^(b-k).
+    fn power(&self, k: f64) -> D::Inner {
+        self.c * less(self.z, self.b, k)
+    }
+
+    /// ln a.
+    fn log(&self) -> D::Inner {
+        self.a.ln()
+    }
+
+    /// 1 + b ln a.
+    fn plus(&self) -> D::Inner {
+        <D::Inner as Real>::Fns::one_plus_log(self.a, self.b)
+    }
+
+    /// c z^(b-2) (b - 1 + b + b (b-1) ln a).
+    fn second(&self) -> D::Inner {
+        self.power(2.0) * ((self.b - num_traits::one()) * self.plus() + self.b)
+    }
+}
+
+/// a^b.
+#[inline(always)]
+pub(crate) fn far_power<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
+    let s = Split::of(a, b, 0.0)?;
+    let one = num_traits::one::<D::Inner>();
+    let first = || [s.c * <D::Inner as Real>::Fns::pow_slope(s.z, s.b), y * s.log()];
+    let second = || {
+        let aa = s.power(2.0).strong_mul(s.b * (s.b - one));
+        [aa, s.power(1.0) * s.plus(), y * s.log() * s.log()]
+    };
+    Some(s.near.chain2(b, y, first, second))
+}
+
+/// b a^(b-1).
+#[inline(always)]
+pub(crate) fn far_slope<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
+    let s = Split::of(a, b, 1.0)?;
+    let (one, two) = (num_traits::one::<D::Inner>(), lit::<D::Inner>(2.0));
+    let first = || [s.power(2.0).strong_mul(s.b * (s.b - one)), s.power(1.0) * s.plus()];
+    let second = || {
+        let aa = s.power(3.0).strong_mul(s.b * (s.b - one) * (s.b - two));
+        [aa, s.second(), s.power(1.0) * s.log() * (two + s.b * s.log())]
+    };
+    Some(s.near.chain2(b, y, first, second))
+}
+
+/// a^b ln a.
+#[inline(always)]
+pub(crate) fn far_log<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
+    let s = Split::of(a, b, 0.0)?;
+    let first = || [s.power(1.0) * s.plus(), y * s.log()];
+    let second = || {
+        let ab = s.power(1.0) * s.log() * (lit::<D::Inner>(2.0) + s.b * s.log());
+        [s.second(), ab, y * s.log() * s.log()]
+    };
+    Some(s.near.chain2(b, y, first, second))
+}
+
+/// 1 + b ln a.
+#[inline(always)]
+pub(crate) fn far_one_plus_log<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
+    let z = Far::of(a, Some(0.0))?.near(a);
+    let (r, log, b_inner) = (z.inner().recip(), a.inner().ln(), b.inner());
+    let second = || [-(b_inner * r) * r, r, num_traits::zero()];
+    Some(z.chain2(b, y, || [b_inner * r, log], second))
+}
+
+/// ln a/ln b.
+#[inline(always)]
+pub(crate) fn far_log_of<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
+    Far::of(a, Some(0.0)).or_else(|| Far::of(b, Some(0.0)))?;
+    // Of subnormal numbers the derivatives of ln are infinite.
+    let ordinary = |x: D| x > D::zero() && is_normal(x);
+    // ln 1 = 0 has its own case in the usual formulas.
+    if ordinary(a) && ordinary(b) && b != D::one() { Some((a.ln() / b.ln()).with_inner(y)) } else { None }
 }

@@ -6,6 +6,7 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Sub, SubAssign};
 use nalgebra::RealField;
 use wide::{f32x4, f32x16, f64x4, f64x8};
 
+use crate::far::is_normal;
 use crate::rules::{Elementary, Leaf};
 use crate::shared;
 use crate::special::{special, special_orders};
@@ -104,6 +105,41 @@ pub trait Real: RealField + Copy + Sum + Product + for<'a> Sum<&'a Self> + for<'
     ///
     /// A tangent that is zero stays zero through a function whose derivative is infinite there, such as `sqrt` at 0.
     fn strong_mul(self, t: Self) -> Self;
+
+    /// `self s t` with strong zeros in `s` and `t`: the curvature of a function with the second derivative `self`. No
+    /// product of two leaves the range where that of all three is an ordinary number.
+    #[doc(hidden)]
+    fn strong_mul2(self, s: Self, t: Self) -> Self {
+        let zero = Self::zero();
+        if (s == zero && s.same(zero)) || (t == zero && t.same(zero)) {
+            return zero;
+        }
+        match order(self.base(), s.base(), t.base()) {
+            Order::First => self.strong_mul(s).strong_mul(t),
+            Order::Second => self.strong_mul(t).strong_mul(s),
+            Order::Last => self.strong_mul(s * t),
+        }
+    }
+
+    /// `self s t`, as [`strong_mul2`](Real::strong_mul2), in every lane of `t`.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lanes_strong2<const N: usize>(self, s: Self, t: &[Self; N]) -> [Self; N] {
+        core::array::from_fn(|k| self.strong_mul2(s, t[k]))
+    }
+
+    /// Whether `(f s) t` is what [`strong_mul2`](Real::strong_mul2) gives for any two `s` and `t` of the lanes, of which
+    /// `products` are those with `f`: none of them has left the range, and zero is only what has a factor zero.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn lanes_ordinary<const N: usize>(f: Self, products: &[Self; N], lanes: &[Self; N]) -> bool {
+        let bases = products.iter().zip(lanes).map(|(p, t)| (p.base(), t.base()));
+        bases.fold(true, |all, (p, t)| all & <Self::Base as Real>::lanes_ordinary(f.base(), &[p], &[t]))
+    }
+
+    /// The number with the innermost value `b` and the same tangents at every level.
+    #[doc(hidden)]
+    fn with_base(self, b: Self::Base) -> Self;
 
     /// `self`, which a comparison of values chose where it might have chosen `other`: a tracer of
     /// sparse structure depends on both, every other number is left as it is.
@@ -308,6 +344,39 @@ pub(crate) fn family_eq<'a, T: Real>(
     a.into_iter().zip(b).all(|(a, b)| a.parts_near(*b, max_relative * scale))
 }
 
+/// Which two of three factors f, s, t are multiplied first.
+enum Order {
+    /// f s
+    First,
+    /// f t
+    Second,
+    /// s t
+    Last,
+}
+
+/// The first pair whose product is an ordinary number: if f s t is one, there is such a pair, and the third factor
+/// does not lead out of the range either. Zeros and what is not finite keep their order.
+fn order<F: Base>(f: F, s: F, t: F) -> Order {
+    let zero = F::zero();
+    let regular = |x: F| x != zero && x.is_finite();
+    if !(regular(f) && regular(s) && regular(t)) || is_normal(f * s) {
+        Order::First
+    } else if is_normal(f * t) {
+        Order::Second
+    } else if is_normal(s * t) {
+        Order::Last
+    } else {
+        Order::First
+    }
+}
+
+/// [`Real::lanes_strong2`] where f s is not an ordinary number.
+#[cold]
+#[inline(never)]
+fn strong2<F: Base>(f: F, s: F, t: &mut [F]) {
+    t.iter_mut().for_each(|t| *t = f.strong_mul2(s, *t));
+}
+
 /// Lanes that begin on a cache line.
 #[repr(align(64))]
 struct Aligned<T>(T);
@@ -382,6 +451,48 @@ macro_rules! base {
             #[inline(always)]
             fn strong_mul(self, t: $F) -> $F {
                 if t == 0.0 { 0.0 } else { self * t }
+            }
+            #[inline]
+            fn strong_mul2(self, s: $F, t: $F) -> $F {
+                if s == 0.0 || t == 0.0 {
+                    // The zero of the plain product, with its sign, where it is one.
+                    let zero = self * s * t;
+                    return if zero == 0.0 { zero } else { 0.0 };
+                }
+                match order(self, s, t) {
+                    Order::First => self * s * t,
+                    Order::Second => self * t * s,
+                    Order::Last => s * t * self,
+                }
+            }
+            #[inline(always)]
+            fn lanes_strong2<const N: usize>(self, s: $F, t: &[$F; N]) -> [$F; N] {
+                let product = self * s;
+                if product.is_normal() {
+                    return Self::lanes_scale(t, product);
+                }
+                // A tangent that is zero, as of a constant, is common; so is a function without curvature.
+                if s == 0.0 {
+                    return [0.0; N];
+                }
+                if self == 0.0 {
+                    return Self::lanes_scale(t, product);
+                }
+                outlined(t, |t| strong2(self, s, t))
+            }
+            #[inline(always)]
+            fn lanes_ordinary<const N: usize>(f: $F, products: &[$F; N], lanes: &[$F; N]) -> bool {
+                let mut ordinary = true;
+                for k in 0..N {
+                    let (size, t) = (products[k].abs(), lanes[k]);
+                    let normal = ($F::MIN_POSITIVE..=$F::MAX).contains(&size);
+                    ordinary &= normal | ((size == 0.0) & ((t == 0.0) | (f == 0.0)));
+                }
+                ordinary
+            }
+            #[inline(always)]
+            fn with_base(self, b: $F) -> $F {
+                b
             }
             #[inline(always)]
             fn outcome(self, function: u64, compute: impl FnOnce($F) -> ($F, $F)) -> ($F, $F) {

@@ -38,13 +38,19 @@ pub(crate) fn unsigned<T: Real>(x: T) -> T {
     if x < T::zero() { -x } else { x }
 }
 
+/// `x`, with 0 for -0: the argument of a function whose domain ends at zero, of which the limit there is from above.
+#[inline(always)]
+pub(crate) fn from_above<T: Real>(x: T) -> T {
+    x + T::zero()
+}
+
 /// Functions of one variable that nalgebra's traits know.
 macro_rules! elementary {
     ($emit:ident $($args:tt)*) => { $emit! { [$($args)*]
         /// `1/x`. Infinite at zero.
         recip(x) y = Float::recip => [-(y * y), (y + y) * (y * y)] on [-3.0, -0.1, 0.25, 7.0, 1e100];
         /// The square root. `NaN` for negative arguments; the derivative at zero is infinite.
-        sqrt(x) y = Float::sqrt => [sqrt_first(y), -(sqrt_first(y) * lit::<T>(0.5) * x.recip())] on [1e-3, 0.5, 2.0, 1e10];
+        sqrt(x) y = Float::sqrt => [sqrt_first(y), -(sqrt_first(y) * lit::<T>(0.5) * from_above(x).recip())] on [1e-3, 0.5, 2.0, 1e10];
         /// The cube root. The derivative at zero is infinite.
         cbrt(x) y = Float::cbrt => [cbrt_first(y), -(scaled(cbrt_first(y), 2.0 / 3.0) * x.recip())] on [-8.0, -0.3, 0.01, 5.0];
         /// `e^x`.
@@ -54,11 +60,11 @@ macro_rules! elementary {
         /// `e^x - 1`, accurate near zero.
         exp_m1(x) y = Float::exp_m1 => [x.exp(), x.exp()] on [-20.0, -1e-3, 0.0, 0.7, 10.0];
         /// The natural logarithm. `NaN` for negative arguments, `-inf` at zero.
-        ln(x) y = Float::ln => [x.recip(), -(x.recip() * x.recip())] on [1e-5, 0.4, 1.0, 30.0];
+        ln(x) y = Float::ln => [from_above(x).recip(), -(x.recip() * x.recip())] on [1e-5, 0.4, 1.0, 30.0];
         /// The logarithm to base 2.
-        log2(x) y = Float::log2 => [scaled(x.recip(), LOG2_E), -(x.recip() * scaled(x.recip(), LOG2_E))] on [0.01, 1.0, 9.0];
+        log2(x) y = Float::log2 => [scaled(from_above(x).recip(), LOG2_E), -(x.recip() * scaled(x.recip(), LOG2_E))] on [0.01, 1.0, 9.0];
         /// The logarithm to base 10.
-        log10(x) y = Float::log10 => [scaled(x.recip(), LOG10_E), -(x.recip() * scaled(x.recip(), LOG10_E))] on [0.01, 1.0, 9.0];
+        log10(x) y = Float::log10 => [scaled(from_above(x).recip(), LOG10_E), -(x.recip() * scaled(x.recip(), LOG10_E))] on [0.01, 1.0, 9.0];
         /// `ln(1 + x)`, accurate near zero. `NaN` below -1, `-inf` at -1.
         ln_1p(x) y = Float::ln_1p => [(T::one() + x).recip(), -((T::one() + x).recip() * (T::one() + x).recip())] on [-0.9, -1e-4, 0.0, 0.5, 40.0];
         /// The sine of an angle in radians.
@@ -104,7 +110,7 @@ macro_rules! parametric {
         /// `x^p` for a constant `p`; `x^0` is the constant 1. `NaN` for negative `x` unless `p` is an integer.
         powf_const(x, p: <T as Real>::Base) y = Float::powf => [pow::powf_first(x, p), pow::powf_second(x, p)] on [];
         /// The logarithm to a constant base.
-        log_base(x, b: <T as Real>::Base) y = Float::log => [pow::log_base_first(x, b), -(x.recip() * pow::log_base_first(x, b))] on [];
+        log_base(x, b: <T as Real>::Base) y = Float::log => [pow::log_base_first(from_above(x), b), -(x.recip() * pow::log_base_first(x, b))] on [];
     } };
 }
 
@@ -152,7 +158,7 @@ pub(crate) use {binary, elementary};
 
 #[inline(always)]
 fn sqrt_first<T: Real>(y: T) -> T {
-    (y + y).recip()
+    from_above(y + y).recip()
 }
 
 /// 1/(3 y²), through 1/y: the square may overflow where its tangent is still needed.
@@ -343,7 +349,7 @@ macro_rules! lifted {
                     |z, w| first(z, w $(, $p)*),
                     |z, w| second(z, w $(, $p)*),
                 );
-                match far {
+                match far.or_else(|| far::asymptote!($name; number, $y $(, $p)*)) {
                     Some(y) => y,
                     None => number.chain($y, || first($x, $y $(, $p)*), || second($x, $y $(, $p)*)),
                 }
@@ -369,7 +375,8 @@ macro_rules! shared {
                 if T::Inner::ORDER > 0 || !shared::costly(stringify!($name)) {
                     let $y = <T::Inner as Real>::Fns::$name($x);
                     let value = <T::Inner as Real>::Fns::$name;
-                    return match far::chain(number, $y, far::degree!($name), value, first, second) {
+                    let far = far::chain(number, $y, far::degree!($name), value, first, second);
+                    return match far.or_else(|| far::asymptote!($name; number, $y)) {
                         Some(y) => y,
                         None => number.chain($y, || first($x, $y), || second($x, $y)),
                     };
@@ -379,7 +386,8 @@ macro_rules! shared {
                     ($y, first($x, $y))
                 });
                 let value = <T::Inner as Real>::Fns::$name;
-                match far::chain(number, y, far::degree!($name), value, first, second) {
+                let far = far::chain(number, y, far::degree!($name), value, first, second);
+                match far.or_else(|| far::asymptote!($name; number, y)) {
                     Some(y) => y,
                     None => number.chain(y, || slope, || second($x, y)),
                 }
@@ -401,7 +409,10 @@ macro_rules! lifted2 {
                 fn second<T: Real>($a: T, $b: T, $y: T) -> [T; 3] { $second }
                 let ($a, $b) = (left.inner(), right.inner());
                 let $y = <T::Inner as Real>::Fns::$name($a, $b);
-                left.chain2(right, $y, || first($a, $b, $y), || second($a, $b, $y))
+                match far::two!($name; left, right, $y, first, second) {
+                    Some(y) => y,
+                    None => left.chain2(right, $y, || first($a, $b, $y), || second($a, $b, $y)),
+                }
             }
         )*
     };

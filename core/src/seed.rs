@@ -173,8 +173,14 @@ pub fn seed<S: FirstOrder>(x: &[S::Inner], start: usize, out: &mut [S]) {
 }
 
 /// Reads the chunk of a gradient that begins at input `start` from the lanes of `y`.
+///
+/// # Panics
+/// If `start` is beyond the end of `gradient`.
 #[inline]
+#[track_caller]
 pub fn extract<S: FirstOrder>(y: &S, start: usize, gradient: &mut [S::Inner]) {
+    let n = gradient.len();
+    assert!(start <= n, "a chunk that begins at input {start} of a gradient with {n} entries");
     let inputs = chunk(start, S::WIDTH, gradient.len());
     y.store_tangents(&mut gradient[inputs]);
 }

@@ -158,8 +158,8 @@ macro_rules! special_orders {
         ] on [];
         /// The `n`-th derivative of exp(-x²): (-1)ⁿ Hₙ(x) exp(-x²), with full relative accuracy in the tails.
         gaussian_derivative(x, n: u32) y = $crate::special::value::gaussian_derivative => [
-            x.gaussian_derivative(n + 1),
-            x.gaussian_derivative(n + 2)
+            x.gaussian_derivative(n.saturating_add(1)),
+            x.gaussian_derivative(n.saturating_add(2))
         ] on [];
     } };
 }
@@ -269,7 +269,7 @@ fn spherical_first<T: Real>(n: u32, sign: f64, f: impl Fn(u32) -> T) -> T {
     }
     let k = f64::from(n);
     let width = 2.0 * k + 1.0;
-    scaled(f(n - 1), k / width) + scaled(f(n + 1), sign * (k + 1.0) / width)
+    scaled(f(n - 1), k / width) + scaled(f(n.saturating_add(1)), sign * (k + 1.0) / width)
 }
 
 /// The derivative of [`spherical_first`]: only f_{n-2}, f_n and f_{n+2} remain.
@@ -279,7 +279,7 @@ fn spherical_second<T: Real>(n: u32, sign: f64, f: impl Fn(u32) -> T) -> T {
     // n/(2n+1) f_{n-1}' = n/(2n+1) ((n-1) f_{n-2} + sign n f_n)/(2n-1), and the same one order up.
     let here = sign * ((k * k) / (2.0 * k - 1.0) + (k + 1.0) * (k + 1.0) / (2.0 * k + 3.0)) / width;
     let above = (k + 1.0) * (k + 2.0) / (width * (2.0 * k + 3.0));
-    let y = scaled(f(n), here) + scaled(f(n + 2), above);
+    let y = scaled(f(n), here) + scaled(f(n.saturating_add(2)), above);
     if n < 2 { y } else { y + scaled(f(n - 2), k * (k - 1.0) / (width * (2.0 * k - 1.0))) }
 }
 
@@ -301,13 +301,13 @@ pub(crate) fn sph_jn_pi_second<T: Real>(x: T, n: u32) -> T {
 
 /// Where y_{n+1} overflows, lower orders are nothing beside it: no inf - inf.
 pub(crate) fn sph_yn_first<T: Real>(x: T, n: u32) -> T {
-    let finite = x.sph_yn(n + 1).is_finite();
-    spherical_first(n, -1.0, |k| if finite || k > n { x.sph_yn(k) } else { T::zero() })
+    let finite = x.sph_yn(n.saturating_add(1)).is_finite();
+    spherical_first(n, -1.0, |k| if finite || k >= n.saturating_add(1) { x.sph_yn(k) } else { T::zero() })
 }
 
 pub(crate) fn sph_yn_second<T: Real>(x: T, n: u32) -> T {
-    let finite = x.sph_yn(n + 2).is_finite();
-    spherical_second(n, -1.0, |k| if finite || k > n { x.sph_yn(k) } else { T::zero() })
+    let finite = x.sph_yn(n.saturating_add(2)).is_finite();
+    spherical_second(n, -1.0, |k| if finite || k >= n.saturating_add(1) { x.sph_yn(k) } else { T::zero() })
 }
 
 pub(crate) fn sph_in_first<T: Real>(x: T, n: u32) -> T {

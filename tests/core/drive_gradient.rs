@@ -250,3 +250,16 @@ fn passes_are_counted() {
     );
     assert_eq!(calls, 1);
 }
+
+#[test]
+#[should_panic(expected = "a chunk that begins at input 4 of a gradient with 3 entries")]
+fn a_chunk_beyond_the_end_is_refused() {
+    // At the end there is nothing to read.
+    let y = Dual::<f64, 2>::new(1.0, [2.0, 3.0]);
+    let mut gradient = [0.0; 3];
+    dualpack::extract(&y, 3, &mut gradient);
+    assert_eq!(gradient, [0.0; 3]);
+    dualpack::extract(&y, 2, &mut gradient);
+    assert_eq!(gradient, [0.0, 0.0, 2.0]);
+    dualpack::extract(&y, 4, &mut gradient);
+}

@@ -86,6 +86,27 @@ fn infinite_derivatives() {
     assert_dual_eq!(lift1(h, 0.0, inf, -inf), HyperDual::new(0.0, [inf], [0.0], [[0.0]]));
 }
 
+/// At an infinite argument value and derivatives are the given ones, in every type.
+#[test]
+fn infinite_arguments() {
+    for x in [f64::INFINITY, f64::NEG_INFINITY] {
+        assert_dual_eq!(lift_taylor(Dual::new(x, [2.0, 0.0]), &[1.0, 3.0]), Dual::new(1.0, [6.0, 0.0]));
+        let h = lift_taylor(HyperDual::<f64>::new(x, [2.0], [5.0], [[7.0]]), &[1.0, 3.0, 4.0]);
+        assert_dual_eq!(h, HyperDual::new(1.0, [6.0], [15.0], [[61.0]]));
+        let d = lift_taylor(Dual2::<f64>::new(x, [2.0], [[7.0]]), &[1.0, 3.0, 4.0]);
+        assert_dual_eq!(d, Dual2::new(1.0, [6.0], [[37.0]]));
+        let n = Dual::<Dual<f64>>::new(Dual::new(x, [2.0]), [Dual::new(5.0, [7.0])]);
+        let want = Dual::new(Dual::new(1.0, [6.0]), [Dual::new(15.0, [61.0])]);
+        assert_dual_eq!(lift_taylor(n, &[1.0, 3.0, 4.0]), want);
+        assert_dual_eq!(lift_taylor(x, &[1.0]), 1.0);
+    }
+    #[cfg(feature = "num-dual")]
+    {
+        let y = lift_taylor(num_dual::Dual::new(f64::INFINITY, 2.0), &[1.0, 3.0]);
+        assert_eq!((y.re, y.eps), (1.0, 6.0));
+    }
+}
+
 /// A table or an iteration in the user's code: the root of y^3 + y = x, with derivatives by the implicit function.
 #[test]
 fn an_iteration_as_a_function() {

@@ -393,3 +393,38 @@ fn cardinal_functions_double_their_argument() {
         assert_eq!(Real::sinc_pi(f64::from(n)), 0.0);
     }
 }
+
+/// The derivatives of the largest orders ask for orders above: there are none, and nothing overflows.
+#[test]
+fn the_largest_orders() {
+    let x = HyperDual::<f64>::variable(1.0, 0, 0);
+    let far = HyperDual::<f64>::variable(40.0, 0, 0);
+    for n in [u32::MAX - 2, u32::MAX - 1, u32::MAX] {
+        for y in [far.gaussian_derivative(n), x.sph_jn(n), x.sph_in(n), x.sph_jn_pi(n)] {
+            assert_eq!((y.value, y.eps1[0], y.eps12[0][0]), (0.0, 0.0, 0.0), "{n}");
+        }
+        let y = x.sph_yn(n);
+        assert!(y.value.is_infinite() && !y.eps1[0].is_finite(), "{n}: {y}");
+    }
+}
+
+/// Hermite polynomials beyond the range: their signs are those of exact integer arithmetic.
+#[test]
+fn derivatives_of_the_gaussian_of_orders_that_overflow() {
+    for (n, sign) in [(250, -1.0), (270, -1.0), (300, 1.0), (301, 1.0)] {
+        let y = Dual::<f64>::variable(0.5, 0).gaussian_derivative(n);
+        assert_eq!(y.value.signum(), sign, "{n}: {y}");
+        assert_eq!(y.value.is_infinite(), n >= 270, "{n}: {y}");
+        assert!(!y.eps[0].is_nan(), "{n}: {y}");
+    }
+}
+
+/// n!/x^(n+1) underflows where the polygamma function, (n-1)!/x^n, does not.
+#[test]
+fn polygamma_functions_of_large_arguments() {
+    for (x, n, want) in [(1e200_f64, 1, 1e-200), (1e73, 4, -6e-292), (1e150, 2, -1e-300), (1e307, 1, 1e-307)]
+    {
+        let y = Real::polygamma(x, n);
+        assert!((y / want - 1.0).abs() < 1e-13, "{n} {x:e}: {y:e}");
+    }
+}

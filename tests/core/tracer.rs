@@ -218,6 +218,11 @@ fn a_probe_finds_what_a_tracer_finds() {
             assert_eq!(pattern(&|x| f(x[0], x[1]), &[a, b]).nnz(), inputs, "{name} at {a}, {b}");
         }
     });
+    // The kink of copysign at 0 is that of abs: derivative 0, but an entry.
+    let signed = |y: &mut [D], x: &[D]| y[0] = x[0].copysign(x[1]);
+    let mut jacobian = SparseJacobian::<f64, 2>::probe(signed, &[0.0, 1.0], 1);
+    assert_eq!(jacobian.pattern(), &Pattern::new(1, 2, [(0, 0)]));
+    assert!(jacobian.covers(signed, &[2.0, 1.0]));
     assert_eq!(pattern(&|x| x[0] * 0.0 + 0.0 * x[2], &[1.0, 2.0, 0.0]).nnz(), 2);
     assert_eq!(pattern(&|x| x.iter().product(), &[0.0; 5]).nnz(), 5);
     assert_eq!(pattern(&|_| D::constant(1.0), &[0.0; 5]).nnz(), 0);
@@ -236,4 +241,37 @@ fn a_probe_finds_what_a_tracer_finds() {
         widths::<3>(n);
         widths::<8>(n);
     }
+}
+
+/// Traces in traces: each sees its own inputs, numbers of the outer one made inside the inner one stay, and a number of the
+/// inner one is refused when that is over, though the outer one runs.
+#[test]
+fn traces_inside_of_traces() {
+    let x = [1.0, 2.0, 3.0];
+    let outer = jacobian_pattern(
+        |x| {
+            let (mut kept, mut lost) = (x[0], None);
+            for _ in 0..3 {
+                let inner = hessian_pattern(
+                    |z| {
+                        kept += x[1] * x[1];
+                        let y: Tracer<f64> = z[0] * x[2] + z[1] * z[1] * kept;
+                        lost = Some(y);
+                        assert_eq!(y.inputs(), [0, 1]);
+                        y
+                    },
+                    &[1.0, 2.0],
+                );
+                assert_eq!(inner.entries().collect::<Vec<_>>(), [(1, 1)]);
+            }
+            assert_eq!(kept.inputs(), [0, 1]);
+            let lost = lost.expect("the inner function ran");
+            let refused = catch_unwind(|| lost.inputs()).expect_err("the inner trace is over");
+            let message = refused.downcast_ref::<&str>().expect("a message");
+            assert!(message.contains("after the end of the trace"), "{message}");
+            [kept, x[2]]
+        },
+        &x,
+    );
+    assert_eq!(outer.entries().collect::<Vec<_>>(), [(0, 0), (0, 1), (1, 2)]);
 }

@@ -43,7 +43,7 @@ pub struct Tracer<T> {
     pub(crate) set: Set,
 }
 
-/// A set of inputs: a node, and the newest trace among those whose inputs it was made of.
+/// A set of inputs: a node of a trace, the newest one among those whose inputs it was made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Set {
     trace: u32,
@@ -54,10 +54,13 @@ pub(crate) struct Set {
 const NONE: Set = Set { trace: 0, node: 0 };
 
 /// How a set came about. Unions are not formed until somebody asks: an operation costs one node, however large its sets.
+/// The numbers are nodes of the same trace.
 #[derive(Clone, Copy)]
 enum Node {
-    /// One input of one trace.
-    Leaf { trace: u32, input: u32 },
+    /// One input of this trace.
+    Leaf(u32),
+    /// A set of an older trace, one around this one.
+    Older(Set),
     /// Both sets.
     Union(u32, u32),
     /// The same inputs, each of them acting on each.
@@ -66,49 +69,78 @@ enum Node {
     Product(u32, u32),
 }
 
-/// The nodes of all traces that are running. They are shared by all threads, so that a function may spread its work.
-struct Arena {
+/// A trace that is running, with the nodes of its sets: what refers to inputs of this trace and of older ones only.
+struct Trace {
+    id: u32,
     nodes: Vec<Node>,
-    running: Vec<u32>,
+}
+
+/// All traces that are running. They are shared by all threads, so that a function may spread its work. The nodes of a
+/// trace go with it, whatever else is running.
+struct Traces {
+    /// From the oldest to the newest.
+    running: Vec<Trace>,
     /// The trace begun last, of all that ever were.
     latest: u32,
 }
 
-static ARENA: Mutex<Arena> = Mutex::new(Arena { nodes: Vec::new(), running: Vec::new(), latest: 0 });
+static TRACES: Mutex<Traces> = Mutex::new(Traces { running: Vec::new(), latest: 0 });
 
-/// No panic leaves the arena half changed, so a poisoned lock is as good as any.
-fn arena() -> MutexGuard<'static, Arena> {
-    ARENA.lock().unwrap_or_else(PoisonError::into_inner)
+/// No panic leaves the traces half changed, so a poisoned lock is as good as any.
+fn traces() -> MutexGuard<'static, Traces> {
+    TRACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Arena {
-    /// A number may outlive its trace, in a cache; its node is gone then.
-    #[track_caller]
-    fn expect(&self, set: Set) {
-        assert!(
-            set == NONE || self.running.last() == Some(&set.trace) || self.running.contains(&set.trace),
-            "a Tracer was used after the end of the trace that it belongs to"
-        );
+impl Traces {
+    fn position(&self, trace: u32) -> Option<usize> {
+        let last = self.running.len().wrapping_sub(1);
+        if self.running.get(last).is_some_and(|newest| newest.id == trace) {
+            return Some(last);
+        }
+        self.running.binary_search_by_key(&trace, |running| running.id).ok()
     }
 
-    fn push(&mut self, trace: u32, node: Node) -> Set {
-        let id = u32::try_from(self.nodes.len()).expect("a trace of 2^32 operations");
-        self.nodes.push(node);
-        Set { trace, node: id }
+    fn find(&self, trace: u32) -> Option<&Trace> {
+        self.position(trace).map(|k| &self.running[k])
+    }
+
+    /// A number may outlive its trace, in a cache; its node is gone then.
+    #[track_caller]
+    fn expect(&mut self, trace: u32) -> &mut Trace {
+        match self.position(trace) {
+            Some(k) => &mut self.running[k],
+            None => panic!("a Tracer was used after the end of the trace that it belongs to"),
+        }
     }
 
     fn curve(&mut self, a: Set) -> Set {
-        self.expect(a);
-        match self.nodes[a.node as usize] {
+        let trace = self.expect(a.trace);
+        match trace.nodes[a.node as usize] {
             Node::Curve(_) => a,
-            _ => self.push(a.trace, Node::Curve(a.node)),
+            _ => trace.push(Node::Curve(a.node)),
         }
     }
 
     fn pair(&mut self, a: Set, b: Set, node: impl FnOnce(u32, u32) -> Node) -> Set {
-        self.expect(a);
-        self.expect(b);
-        self.push(a.trace.max(b.trace), node(a.node, b.node))
+        if a.trace != b.trace {
+            self.expect(a.trace.min(b.trace));
+        }
+        let trace = self.expect(a.trace.max(b.trace));
+        let (a, b) = (trace.own(a), trace.own(b));
+        trace.push(node(a, b))
+    }
+}
+
+impl Trace {
+    fn push(&mut self, node: Node) -> Set {
+        let id = u32::try_from(self.nodes.len()).expect("a trace of 2^32 operations");
+        self.nodes.push(node);
+        Set { trace: self.id, node: id }
+    }
+
+    /// The node of this trace that stands for a set of this or an older one.
+    fn own(&mut self, set: Set) -> u32 {
+        if set.trace == self.id { set.node } else { self.push(Node::Older(set)).node }
     }
 }
 
@@ -116,46 +148,54 @@ fn union(a: Set, b: Set) -> Set {
     match (a, b) {
         (NONE, c) | (c, NONE) => c,
         _ if a == b => a,
-        _ => arena().pair(a, b, Node::Union),
+        _ => traces().pair(a, b, Node::Union),
     }
 }
 
 fn product(a: Set, b: Set) -> Set {
     match (a, b) {
         (NONE, c) | (c, NONE) => c,
-        _ if a == b => arena().curve(a),
-        _ => arena().pair(a, b, Node::Product),
+        _ if a == b => traces().curve(a),
+        _ => traces().pair(a, b, Node::Product),
     }
 }
 
 fn curve(a: Set) -> Set {
-    if a == NONE { a } else { arena().curve(a) }
+    if a == NONE { a } else { traces().curve(a) }
 }
 
-/// One trace, which ends in whatever way. The nodes go with the last one that runs.
+/// `set`, of a trace that is running.
+#[track_caller]
+fn alive(set: Set) -> Set {
+    if set != NONE {
+        traces().expect(set.trace);
+    }
+    set
+}
+
+/// One trace, which ends in whatever way.
 struct Session(u32);
 
 impl Session {
     fn begin() -> Self {
-        let mut arena = arena();
-        arena.latest = arena.latest.checked_add(1).expect("2^32 traces");
-        let trace = arena.latest;
-        arena.running.push(trace);
-        Session(trace)
+        let mut traces = traces();
+        traces.latest = traces.latest.checked_add(1).expect("2^32 traces");
+        let id = traces.latest;
+        traces.running.push(Trace { id, nodes: Vec::new() });
+        Session(id)
     }
 
     fn leaf(&self, input: usize) -> Set {
         let input = u32::try_from(input).expect("2^32 inputs");
-        arena().push(self.0, Node::Leaf { trace: self.0, input })
+        traces().expect(self.0).push(Node::Leaf(input))
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let mut arena = arena();
-        arena.running.retain(|&t| t != self.0);
-        if arena.running.is_empty() {
-            arena.nodes = Vec::new();
+        let mut traces = traces();
+        if let Some(k) = traces.position(self.0) {
+            traces.running.remove(k);
         }
     }
 }
@@ -163,47 +203,55 @@ impl Drop for Session {
 /// Walks over sets, each node once.
 #[derive(Default)]
 struct Walk {
-    seen: Vec<u32>,
+    /// The trace and, for each of its nodes, the last walk that met it.
+    seen: Vec<(u32, Vec<u32>)>,
     stamp: u32,
     stack: Vec<u32>,
+    older: Vec<Set>,
 }
 
 impl Walk {
-    /// Calls `visit` for every node that `from` is made of.
-    #[track_caller]
-    fn each(&mut self, from: Set, mut visit: impl FnMut(Node)) {
-        if from == NONE {
-            return;
+    /// Calls `visit` for every node that `from` is made of, with its trace.
+    fn each(&mut self, from: Set, mut visit: impl FnMut(u32, Node)) {
+        let traces = traces();
+        self.stamp += 1;
+        self.older.push(from);
+        while let Some(set) = self.older.pop() {
+            // NONE has no trace. What is over has inputs of older traces only, which are constants here.
+            if let Some(trace) = traces.find(set.trace) {
+                self.walk(trace, set.node, &mut visit);
+            }
         }
-        let arena = arena();
-        arena.expect(from);
-        self.walk(&arena, from.node, &mut visit);
     }
 
-    fn walk(&mut self, arena: &Arena, from: u32, visit: &mut impl FnMut(Node)) {
-        self.seen.resize(arena.nodes.len(), 0);
-        self.stamp += 1;
+    fn walk(&mut self, trace: &Trace, from: u32, visit: &mut impl FnMut(u32, Node)) {
+        let known = self.seen.iter().position(|(id, _)| *id == trace.id).unwrap_or_else(|| {
+            self.seen.push((trace.id, Vec::new()));
+            self.seen.len() - 1
+        });
+        let seen = &mut self.seen[known].1;
+        seen.resize(trace.nodes.len(), 0);
         self.stack.push(from);
         while let Some(id) = self.stack.pop() {
-            if core::mem::replace(&mut self.seen[id as usize], self.stamp) == self.stamp {
+            if core::mem::replace(&mut seen[id as usize], self.stamp) == self.stamp {
                 continue;
             }
-            let node = arena.nodes[id as usize];
+            let node = trace.nodes[id as usize];
             match node {
-                Node::Leaf { .. } => {}
+                Node::Leaf(_) => {}
+                Node::Older(set) => self.older.push(set),
                 Node::Curve(a) => self.stack.push(a),
                 Node::Union(a, b) | Node::Product(a, b) => self.stack.extend([a, b]),
             }
-            visit(node);
+            visit(trace.id, node);
         }
     }
 
     /// The inputs of a set in a trace, in order. Those of traces around it are constants there.
-    #[track_caller]
     fn inputs(&mut self, from: Set, of: u32) -> Vec<usize> {
         let mut inputs = Vec::new();
-        self.each(from, |node| {
-            if let Node::Leaf { trace, input } = node
+        self.each(from, |trace, node| {
+            if let Node::Leaf(input) = node
                 && trace == of
             {
                 inputs.push(input as usize);
@@ -215,16 +263,16 @@ impl Walk {
     }
 
     /// The pairs of inputs that act on each other, in both orders.
-    #[track_caller]
     fn pairs(&mut self, from: Set, of: u32, out: &mut Vec<(usize, usize)>) {
         let mut factors = Vec::new();
-        self.each(from, |node| match node {
-            Node::Curve(a) => factors.push((a, a)),
-            Node::Product(a, b) => factors.push((a, b)),
-            Node::Leaf { .. } | Node::Union(..) => {}
+        // Sets of traces older than `of` have none of its inputs.
+        self.each(from, |trace, node| match node {
+            Node::Curve(a) if trace >= of => factors.push((trace, a, a)),
+            Node::Product(a, b) if trace >= of => factors.push((trace, a, b)),
+            _ => {}
         });
-        for (a, b) in factors {
-            let part = |node| Set { node, ..from };
+        for (trace, a, b) in factors {
+            let part = |node| Set { trace, node };
             let rows = self.inputs(part(a), of);
             let columns = if a == b { rows.clone() } else { self.inputs(part(b), of) };
             for &i in &rows {
@@ -243,7 +291,7 @@ impl<T> Tracer<T> {
     /// If the trace is over.
     #[track_caller]
     pub fn inputs(&self) -> Vec<usize> {
-        Walk::default().inputs(self.set, self.set.trace)
+        Walk::default().inputs(alive(self.set), self.set.trace)
     }
 }
 
@@ -294,6 +342,10 @@ impl<T: Real> Real for Tracer<T> {
     }
     fn base(self) -> T::Base {
         self.value.base()
+    }
+    fn with_base(mut self, b: T::Base) -> Self {
+        self.value = self.value.with_base(b);
+        self
     }
     fn all_finite(self) -> bool {
         self.value.all_finite()
@@ -385,7 +437,7 @@ fn rows<T>(y: &[Tracer<T>], n: usize, trace: u32) -> Pattern {
     let mut walk = Walk::default();
     let mut entries = Vec::new();
     for (i, y) in y.iter().enumerate() {
-        entries.extend(walk.inputs(y.set, trace).into_iter().map(|j| (i, j)));
+        entries.extend(walk.inputs(alive(y.set), trace).into_iter().map(|j| (i, j)));
     }
     Pattern::new(y.len(), n, entries)
 }
@@ -407,7 +459,7 @@ pub(crate) fn patterns_inplace<T: Real>(
         let pairs = second.then(|| {
             let (mut walk, mut pairs) = (Walk::default(), Vec::new());
             for y in y {
-                walk.pairs(y.set, trace, &mut pairs);
+                walk.pairs(alive(y.set), trace, &mut pairs);
             }
             Pattern::new(x.len(), x.len(), pairs)
         });
@@ -430,7 +482,7 @@ pub fn hessian_pattern<X: Point + ?Sized>(
     let n = x.coordinates().len();
     trace(f, x, |y, trace| {
         let mut pairs = Vec::new();
-        Walk::default().pairs(y.set, trace, &mut pairs);
+        Walk::default().pairs(alive(y.set), trace, &mut pairs);
         Pattern::new(n, n, pairs)
     })
 }

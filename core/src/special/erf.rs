@@ -31,23 +31,44 @@ pub(crate) fn gaussian(x: f64, n: u32) -> f64 {
     // Where exp alone would be subnormal, a factor exp(-600) waits until the polynomial has been applied.
     let held = if square > 700.0 { 600.0 } else { 0.0 };
     let y = (held - square).exp();
-    let y = (y - y * rest) * hermite(-x, n);
-    if held > 0.0 { y * (-held).exp() } else { y }
+    let (polynomial, steps) = hermite(-x, n);
+    let mut y = (y - y * rest) * polynomial;
+    let early = steps.min(2);
+    for _ in 0..early {
+        y *= STEP;
+    }
+    if held > 0.0 {
+        y *= (-held).exp();
+    }
+    for _ in early..steps {
+        y *= STEP;
+        if y.is_infinite() {
+            break;
+        }
+    }
+    y
 }
 
-/// H_{k+1} = 2x H_k - 2k H_{k-1}; H_2 has its zeros to full accuracy.
-fn hermite(x: f64, n: u32) -> f64 {
+/// 2^512: exact, and a polynomial that has grown so far is divided by it.
+const STEP: f64 = f64::from_bits((1023 + 512) << 52);
+
+/// H_{k+1} = 2x H_k - 2k H_{k-1}; H_2 has its zeros to full accuracy. Times a power of [`STEP`], the second number:
+/// an infinite polynomial would leave inf - inf.
+fn hermite(x: f64, n: u32) -> (f64, u32) {
     let twice = x + x;
     match n {
-        0 => 1.0,
-        1 => twice,
-        2 => twice.mul_add(twice, -2.0),
+        0 => (1.0, 0),
+        1 => (twice, 0),
+        2 => (twice.mul_add(twice, -2.0), 0),
         _ => {
-            let (mut low, mut high) = (twice, twice.mul_add(twice, -2.0));
+            let (mut low, mut high, mut steps) = (twice, twice.mul_add(twice, -2.0), 0);
             for k in 2..n {
                 (low, high) = (high, twice * high - 2.0 * f64::from(k) * low);
+                if high.abs() > STEP {
+                    (low, high, steps) = (low / STEP, high / STEP, steps + 1);
+                }
             }
-            high
+            (high, steps)
         }
     }
 }

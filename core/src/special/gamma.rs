@@ -146,7 +146,13 @@ fn power_sum(n: u32, a: f64) -> f64 {
         let next = order + 2.0 * j as f64 + 2.0;
         factor *= (next * inverse) * ((next + 1.0) * inverse);
     }
-    sum + power_term(n, shifted) * tail
+    let term = power_term(n, shifted);
+    if term.is_normal() {
+        sum + term * tail
+    } else {
+        // n!/shifted^(n+1) may leave the range before the sum, which is shifted/n times as large, does.
+        sum + power_term(n - 1, shifted) * (tail * inverse * order)
+    }
 }
 
 /// The n-th derivative of digamma.

@@ -30,7 +30,8 @@ pub(crate) fn sph_yn(x: f64, n: u32) -> f64 {
     } else {
         return if a.is_nan() { x } else { 0.0 };
     };
-    odd(x, n + 1, y)
+    // The parity of n + 1.
+    odd(x, n ^ 1, y)
 }
 
 /// i_n(x) = x^n (1/x d/dx)^n (sinh x/x); all its series terms are positive.
@@ -63,7 +64,7 @@ fn sin_cos_pi(a: f64) -> (f64, f64) {
 fn series(x: f64, n: u32, half_square: f64) -> f64 {
     let mut power = 1.0;
     for k in 1..=n {
-        power *= x / f64::from(2 * k + 1);
+        power *= x / (2.0 * f64::from(k) + 1.0);
         if power == 0.0 {
             return 0.0;
         }
@@ -105,7 +106,7 @@ fn ordinary(x: f64, n: u32, trigonometric: impl Fn() -> (f64, f64)) -> f64 {
     // continued fraction (DLMF 10.55), and scale by the larger of the known j_0 and j_1.
     let (mut high, mut low, mut wanted) = (ratio(x, n), 1.0, 1.0);
     for k in (1..=n).rev() {
-        let next = f64::from(2 * k + 1) / x * low - high;
+        let next = (2.0 * f64::from(k) + 1.0) / x * low - high;
         (high, low) = (low, next);
         if low.abs() > 1e250 {
             (high, low, wanted) = (high * 1e-250, low * 1e-250, wanted * 1e-250);
@@ -121,7 +122,7 @@ fn upward(x: f64, n: u32, f0: f64, f1: f64, sign: f64) -> f64 {
         if high.is_infinite() {
             break;
         }
-        (low, high) = (high, sign * (f64::from(2 * k + 1) / x * high - low));
+        (low, high) = (high, sign * ((2.0 * f64::from(k) + 1.0) / x * high - low));
     }
     high
 }
