@@ -482,13 +482,16 @@ macro_rules! base {
             }
             #[inline(always)]
             fn lanes_ordinary<const N: usize>(f: $F, products: &[$F; N], lanes: &[$F; N]) -> bool {
-                let mut ordinary = true;
-                for k in 0..N {
+                if f == 0.0 {
+                    return products.iter().all(|p| p.is_finite());
+                }
+                // As numbers, not as booleans: these are compared in vectors.
+                let bits = |k: usize| {
                     let (size, t) = (products[k].abs(), lanes[k]);
                     let normal = ($F::MIN_POSITIVE..=$F::MAX).contains(&size);
-                    ordinary &= normal | ((size == 0.0) & ((t == 0.0) | (f == 0.0)));
-                }
-                ordinary
+                    u64::from(!(normal | (t == 0.0)))
+                };
+                (0..N).fold(0, |unusual, k| unusual | bits(k)) == 0
             }
             #[inline(always)]
             fn with_base(self, b: $F) -> $F {
