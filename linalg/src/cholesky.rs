@@ -86,6 +86,11 @@ where
     /// [`Error::NotPositiveDefinite`] with the order of the first leading minor that is not positive.
     #[inline]
     pub fn new(mut a: OMatrix<T, D, D>) -> Result<Self, Error> {
+        if D::try_to_usize().is_some()
+            && let Some(done) = T::inline_potrf(None, view_mut(&mut a))
+        {
+            return if done { Ok(Cholesky { a, factor: Factor::Whole }) } else { Err(refusal(a.clone())) };
+        }
         let factor = factor(&mut a)?;
         Ok(Cholesky { a, factor })
     }
@@ -108,6 +113,10 @@ where
     /// ```
     #[inline]
     pub fn refactor(&mut self, a: &OMatrix<T, D, D>) -> Result<(), Error> {
+        if D::try_to_usize().is_some() && T::inline_potrf(Some(view(a)), view_mut(&mut self.a)) == Some(true)
+        {
+            return Ok(());
+        }
         let (m, n) = a.shape();
         if m != n {
             // The memory stays that of a square matrix.
@@ -367,6 +376,16 @@ fn values_of<'v, T: Lapack>(
         entries.for_each(|(x, a)| *x = a.native());
     }
     DMatrixView::from_slice(values, n, n)
+}
+
+/// Why a matrix has no factor. A copy is asked for: its own memory, which no call sees, may stay in registers.
+#[cold]
+#[inline(never)]
+fn refusal<T: Lapack, D: Dim>(mut a: OMatrix<T, D, D>) -> Error
+where
+    DefaultAllocator: Allocator<D, D>,
+{
+    factor(&mut a).expect_err("the same operations as in the caller, which refused the matrix")
 }
 
 fn twice_sum_of_logarithms<T: Lapack>(n: usize, diagonal: impl Fn(usize) -> T) -> T::RealField {

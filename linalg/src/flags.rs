@@ -44,11 +44,13 @@ pub enum Trans {
 
 impl Trans {
     /// Whether `op` exchanges rows and columns.
+    #[inline]
     pub fn swaps(self) -> bool {
         self != Trans::NoTrans
     }
 
     /// The shape of `op(A)` for an `A` of this shape.
+    #[inline]
     pub fn shape(self, (rows, cols): (usize, usize)) -> (usize, usize) {
         if self.swaps() { (cols, rows) } else { (rows, cols) }
     }

@@ -6,6 +6,7 @@ use nalgebra::{DMatrixView, DMatrixViewMut, DefaultAllocator, Dim, Dyn, OMatrix}
 use crate::scalar::Scalar;
 
 /// The whole matrix, to be read.
+#[inline(always)]
 pub(crate) fn view<T: Scalar, R: Dim, C: Dim>(a: &OMatrix<T, R, C>) -> DMatrixView<'_, T>
 where
     DefaultAllocator: Allocator<R, C>,
@@ -15,6 +16,7 @@ where
 }
 
 /// The whole matrix, to be written.
+#[inline(always)]
 pub(crate) fn view_mut<T: Scalar, R: Dim, C: Dim>(a: &mut OMatrix<T, R, C>) -> DMatrixViewMut<'_, T>
 where
     DefaultAllocator: Allocator<R, C>,

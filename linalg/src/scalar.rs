@@ -83,9 +83,11 @@ impl<T: Real + Lapack, const N: usize> TangentBatch for Dual<T, N> {
     fn set_lane(&mut self, k: usize, lane: T) {
         self.eps[k] = lane;
     }
+    #[inline(always)]
     fn interleaved(a: DMatrixViewMut<'_, Self>) -> Option<Interleaved<'_, BaseOf<Self>>> {
         kernel::dual_mut(a)
     }
+    #[inline(always)]
     fn interleaved_ref(a: DMatrixView<'_, Self>) -> Option<InterleavedRef<'_, BaseOf<Self>>> {
         kernel::dual(a)
     }
@@ -139,9 +141,11 @@ impl<T: Real + Lapack, const N: usize> TangentBatch for Dual2<T, N> {
         self.grad[k] = lane.value;
         self.hess[k][k..].copy_from_slice(&lane.eps[k..]);
     }
+    #[inline(always)]
     fn interleaved(a: DMatrixViewMut<'_, Self>) -> Option<Interleaved<'_, BaseOf<Self>>> {
         kernel::dual2_mut(a)
     }
+    #[inline(always)]
     fn interleaved_ref(a: DMatrixView<'_, Self>) -> Option<InterleavedRef<'_, BaseOf<Self>>> {
         kernel::dual2(a)
     }

@@ -5,6 +5,7 @@ use nalgebra::DMatrixView;
 use crate::error::Error;
 
 /// The order of a square matrix.
+#[inline(always)]
 pub(crate) fn square(routine: &'static str, shape: (usize, usize)) -> Result<usize, Error> {
     if shape.0 == shape.1 {
         Ok(shape.0)
@@ -14,6 +15,7 @@ pub(crate) fn square(routine: &'static str, shape: (usize, usize)) -> Result<usi
 }
 
 /// The columns of a view that is only read may overlap, which LAPACK has no leading dimension for.
+#[inline(always)]
 pub(crate) fn columns_apart<T>(routine: &'static str, a: &DMatrixView<'_, T>) -> Result<(), Error> {
     let (m, n) = a.shape();
     if n < 2 || a.strides().1 >= m {
@@ -24,11 +26,13 @@ pub(crate) fn columns_apart<T>(routine: &'static str, a: &DMatrixView<'_, T>) ->
 }
 
 /// A right-hand side has as many rows as the matrix.
+#[inline(always)]
 pub(crate) fn rows_of(routine: &'static str, n: usize, b: (usize, usize)) -> Result<(), Error> {
     fits(routine, "as many rows as the matrix has", n, b.0, b)
 }
 
 /// `want == have`, where both are dimensions of operands and `found` is the shape of the operand to blame.
+#[inline(always)]
 pub(crate) fn fits(
     routine: &'static str,
     expected: &'static str,

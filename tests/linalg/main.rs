@@ -20,6 +20,7 @@ mod getrf;
 mod getrf_lanes;
 mod getri;
 mod getrs;
+mod inline;
 mod level3;
 mod lu;
 mod lu_tangents;

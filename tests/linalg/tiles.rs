@@ -197,3 +197,40 @@ fn tiny_pivots() {
         (x.value - 3.0).abs() < 1e-12 && (x.eps[0] - 1.0).abs() < 1e-12 && (x.eps[1] + 3.0).abs() < 1e-12
     );
 }
+
+/// A lane is computed by the same operations whatever the others are, alone in vectors of whole entries too.
+#[test]
+fn products_lane_by_lane() {
+    const N: usize = 5;
+    let shapes = [(1, 1, 1), (2, 3, 2), (3, 5, 0), (4, 4, 4), (5, 2, 3), (6, 6, 6), (7, 9, 5), (12, 12, 12)];
+    for (m, n, k) in shapes {
+        for (ta, tb) in TRANS.into_iter().flat_map(|ta| TRANS.map(|tb| (ta, tb))) {
+            let (a, b) = (Lifted::<N>::new(1, ta.shape((m, k))), Lifted::<N>::new(2, tb.shape((k, n))));
+            let c = Lifted::<N>::new(3, (m, n));
+            for (alpha, beta) in [(1.0, 1.0), (-2.5, 0.5), (1.0, 0.0), (-1.0, 0.0)] {
+                let (da, db, mut all) = (a.duals(|x| x), b.duals(|x| x), c.duals(|x| x));
+                let (lift, one) = (Dual::<f64, N>::constant, Dual::<f64, 1>::constant);
+                Dual::gemm(ta, tb, lift(alpha), da.as_view(), db.as_view(), lift(beta), all.as_view_mut())
+                    .unwrap();
+                for lane in 0..N {
+                    let single = |x: &DMatrix<Dual<f64, N>>| x.map(|x| Dual::new(x.value, [x.eps[lane]]));
+                    let (da, db, mut alone) = (single(&da), single(&db), single(&c.duals(|x| x)));
+                    Dual::gemm(
+                        ta,
+                        tb,
+                        one(alpha),
+                        da.as_view(),
+                        db.as_view(),
+                        one(beta),
+                        alone.as_view_mut(),
+                    )
+                    .unwrap();
+                    for (x, y) in alone.iter().zip(&all) {
+                        let same = same_bits(x.value, y.value) && same_bits(x.eps[0], y.eps[lane]);
+                        assert!(same, "{ta:?} {tb:?} {m} x {n} x {k}, {alpha} {beta}: {x:?} and {y:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -212,10 +212,10 @@ unsafe fn factor_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lan
     unsafe {
         match a.rows {
             0 => 0,
-            1 => whole::factor::<F, C, 1>(a, lanes),
-            2 => whole::factor::<F, C, 2>(a, lanes),
-            3 => whole::factor::<F, C, 3>(a, lanes),
-            WHOLE => whole::factor::<F, C, WHOLE>(a, lanes),
+            1 => whole::factor::<F, C, 1>(a, a, lanes),
+            2 => whole::factor::<F, C, 2>(a, a, lanes),
+            3 => whole::factor::<F, C, 3>(a, a, lanes),
+            WHOLE => whole::factor::<F, C, WHOLE>(a, a, lanes),
             _ => factor_columns::<F, C, P>(a, lanes),
         }
     }

@@ -10,6 +10,8 @@
 //!   [`elimination`];
 //! - [`product`]: lanes of a matrix times values;
 //! - [`tangents`]: products and triangular solves on interleaved lanes;
+//! - [`packed`]: products with one lane;
+//! - [`inline`]: the tiniest of all these, compiled into the caller;
 //! - [`level3`]: products and triangular solves of plain scalars, too small for the crate `gemm`.
 
 use std::any::TypeId;
@@ -23,9 +25,11 @@ pub(crate) mod cholesky;
 mod elimination;
 pub(crate) mod expm;
 pub(crate) mod getrf;
+pub(crate) mod inline;
 pub(crate) mod level3;
 pub(crate) mod logarithm;
 pub(crate) mod lu;
+mod packed;
 pub(crate) mod product;
 mod recurrence;
 mod rows;
@@ -65,6 +69,7 @@ pub struct InterleavedRef<'a, F> {
 
 impl<F> Interleaved<'_, F> {
     /// Whether an entry is a value and its tangents, nothing else.
+    #[inline(always)]
     pub(crate) fn is_first_order(&self) -> bool {
         self.order == Order::First
     }
@@ -95,6 +100,7 @@ struct Entries<F> {
 
 impl<F: 'static> Entries<F> {
     /// The same entries, if `G` is the same type.
+    #[inline(always)]
     fn cast<G: 'static>(self) -> Option<Entries<G>> {
         let Entries { start, rows, cols, down, right } = self;
         (TypeId::of::<F>() == TypeId::of::<G>()).then(|| Entries {
@@ -108,6 +114,7 @@ impl<F: 'static> Entries<F> {
 }
 
 impl<F> Entries<F> {
+    #[inline(always)]
     fn transposed(self) -> Self {
         Entries { rows: self.cols, cols: self.rows, down: self.right, right: self.down, ..self }
     }
@@ -158,6 +165,23 @@ impl<F: ComplexField + Copy> Entries<F> {
     unsafe fn place(&self, i: usize, j: usize) -> *mut F {
         // SAFETY: the contract.
         unsafe { self.start.add(i * self.down + j * self.right) }
+    }
+
+    /// Makes the lanes NaN where a value is not finite.
+    ///
+    /// # Safety
+    /// The entries are a value and `lanes` tangents, and exclusively borrowed.
+    unsafe fn poison_overflow(&self, lanes: usize) {
+        for j in 0..self.cols {
+            for i in 0..self.rows {
+                // SAFETY: an entry of the matrix, and its tangents.
+                unsafe {
+                    if !self.value(i, j).is_finite() {
+                        (1..1 + lanes).for_each(|k| self.at(i, j, k).write(nalgebra::convert(f64::NAN)));
+                    }
+                }
+            }
+        }
     }
 
     /// The value of an entry.
@@ -254,6 +278,7 @@ pub(crate) fn same_mut<P: nalgebra::Scalar, F: nalgebra::Scalar>(
 }
 
 /// A matrix of plain floats, as one without lanes.
+#[inline(always)]
 pub(crate) fn floats_mut<F: Real<Base = F>>(mut a: DMatrixViewMut<'_, F>) -> Interleaved<'_, F> {
     let ((rows, cols), right) = (a.shape(), a.strides().1);
     let entries = Entries { start: a.as_mut_ptr(), rows, cols, down: 1, right };
@@ -273,6 +298,7 @@ pub(crate) fn buffer_mut<F: Real<Base = F>>(
 }
 
 /// The same, of a matrix that is only read.
+#[inline(always)]
 pub(crate) fn floats<F: Real<Base = F>>(a: DMatrixView<'_, F>) -> InterleavedRef<'_, F> {
     let ((rows, cols), right) = (a.shape(), a.strides().1);
     let entries = Entries { start: a.as_ptr().cast_mut(), rows, cols, down: 1, right };
@@ -280,6 +306,7 @@ pub(crate) fn floats<F: Real<Base = F>>(a: DMatrixView<'_, F>) -> InterleavedRef
 }
 
 /// Entries of `width` floats each, of a matrix over a plain float; `None` over anything else.
+#[inline(always)]
 fn entries<T: Real, D: nalgebra::Scalar>(a: &DMatrixView<'_, D>, width: usize) -> Option<Entries<T::Base>> {
     let flat = TypeId::of::<T>() == TypeId::of::<T::Base>() && size_of::<D>() == width * size_of::<T::Base>();
     flat.then(|| Entries {
@@ -296,6 +323,7 @@ fn entries<T: Real, D: nalgebra::Scalar>(a: &DMatrixView<'_, D>, width: usize) -
 macro_rules! interleaved {
     ($($Type:ident $read:ident $write:ident $order:ident |$N:ident| $width:expr;)*) => {$(
         /// A matrix over a plain float, to be written; `None` over anything else.
+        #[inline(always)]
         pub(crate) fn $write<T: Real, const $N: usize>(
             mut a: DMatrixViewMut<'_, $Type<T, $N>>,
         ) -> Option<Interleaved<'_, T::Base>> {
@@ -304,6 +332,7 @@ macro_rules! interleaved {
         }
 
         /// A matrix over a plain float, to be read; `None` over anything else.
+        #[inline(always)]
         pub(crate) fn $read<T: Real, const $N: usize>(
             a: DMatrixView<'_, $Type<T, $N>>,
         ) -> Option<InterleavedRef<'_, T::Base>> {

@@ -56,6 +56,24 @@ pub(super) trait Simd<F>: Copy {
     /// # Safety
     /// See [`load`](Simd::load).
     unsafe fn times(self, x: Self::V, f: Self::V) -> Self::V;
+
+    /// The two numbers at `start`, repeated.
+    ///
+    /// # Safety
+    /// They may be read; see [`load`](Simd::load).
+    unsafe fn pairs(self, start: *const F) -> Self::V;
+
+    /// Each number with an even index, also in place of the one after it.
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn evens(self, x: Self::V) -> Self::V;
+
+    /// The numbers of `x` with an even index, those of `y` with an odd one.
+    ///
+    /// # Safety
+    /// See [`load`](Simd::load).
+    unsafe fn merge(self, x: Self::V, y: Self::V) -> Self::V;
 }
 
 /// `W` lanes without instructions of a certain CPU; `y - f x` is rounded once where `FUSED`.
@@ -120,6 +138,22 @@ impl<F: ComplexField + Copy, const W: usize, const FUSED: bool> Simd<F> for Arra
         }
         x
     }
+
+    #[inline(always)]
+    unsafe fn pairs(self, start: *const F) -> [F; W] {
+        // SAFETY: one of the two numbers of the contract.
+        std::array::from_fn(|k| unsafe { start.add(k % 2).read() })
+    }
+
+    #[inline(always)]
+    unsafe fn evens(self, x: [F; W]) -> [F; W] {
+        std::array::from_fn(|k| x[k - k % 2])
+    }
+
+    #[inline(always)]
+    unsafe fn merge(self, x: [F; W], y: [F; W]) -> [F; W] {
+        std::array::from_fn(|k| if k % 2 == 0 { x[k] } else { y[k] })
+    }
 }
 
 /// What is done with each group of lanes.
@@ -148,6 +182,9 @@ pub(super) trait Machine<F: Base>: Copy {
     /// One number.
     type One: Full<F, V = [F; 1]>;
     const ONE: Self::One;
+    /// Two numbers.
+    type Two: Simd<F>;
+    const TWO: Self::Two;
     /// Four numbers.
     type Four: Full<F>;
     const FOUR: Self::Four;
@@ -176,6 +213,8 @@ impl<F: Base, const FUSED: bool> Machine<F> for Portable<FUSED> {
     const WIDEST: usize = 4;
     type One = Array<1, FUSED>;
     const ONE: Array<1, FUSED> = Array;
+    type Two = Array<2, FUSED>;
+    const TWO: Array<2, FUSED> = Array;
     type Four = Array<4, FUSED>;
     const FOUR: Array<4, FUSED> = Array;
 
@@ -224,6 +263,24 @@ impl Float for f64 {}
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Float for f32 {}
+
+/// The machine that the program is compiled for.
+#[cfg(all(target_arch = "x86_64", target_feature = "avx512f", target_feature = "avx512vl"))]
+pub(super) type Here = x86::Avx512;
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx2",
+    target_feature = "fma",
+    not(all(target_feature = "avx512f", target_feature = "avx512vl"))
+))]
+pub(super) type Here = x86::Avx2;
+#[cfg(not(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "fma")))]
+pub(super) type Here = Portable<{ cfg!(target_feature = "fma") }>;
+
+/// Whether code for [`Here`] computes the same bits as what is chosen at run time: not where the CPU may fuse what the
+/// program was not compiled to fuse.
+pub(super) const SAME_BITS: bool = cfg!(not(target_arch = "x86_64"))
+    || cfg!(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "fma"));
 
 /// Makes `$name` out of `$body`, which is generic over the float, the [`Machine`], and the height of its panels:
 /// compiled for every kind of CPU, chosen at run time.
@@ -306,6 +363,8 @@ mod x86 {
         const WIDEST: usize = 8;
         type One = Array<1, true>;
         const ONE: Array<1, true> = Array;
+        type Two = Array<2, true>;
+        const TWO: Array<2, true> = Array;
         type Four = Four;
         const FOUR: Four = Four;
 
@@ -349,6 +408,8 @@ mod x86 {
                 const WIDEST: usize = $WIDEST;
                 type One = Array<1, true>;
                 const ONE: Array<1, true> = Array;
+                type Two = Array<2, true>;
+                const TWO: Array<2, true> = Array;
                 type Four = Four;
                 const FOUR: Four = Four;
 
@@ -390,7 +451,8 @@ mod x86 {
 
     macro_rules! vectors {
         ($($Type:ident $F:ident $V:ident $Whole:ident $WIDTH:literal |$self:ident, $start:ident, $x:ident| $load:expr, $store:expr;
-           $splat:ident $minus:ident $plus:ident $over:ident $times:ident)*) => {$(
+           $splat:ident $minus:ident $plus:ident $over:ident $times:ident $evens:ident;
+           |$two:ident| $pairs:expr, |$even:ident, $odd:ident| $merge:expr)*) => {$(
             impl Simd<$F> for $Type {
                 type V = $V;
                 type Whole = $Whole;
@@ -442,25 +504,49 @@ mod x86 {
                     // SAFETY: the contract.
                     unsafe { $times(x, f) }
                 }
+
+                #[inline(always)]
+                unsafe fn pairs(self, $two: *const $F) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $pairs }
+                }
+
+                #[inline(always)]
+                unsafe fn evens(self, x: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $evens(x) }
+                }
+
+                #[inline(always)]
+                unsafe fn merge(self, $even: $V, $odd: $V) -> $V {
+                    // SAFETY: the contract.
+                    unsafe { $merge }
+                }
             }
         )*};
     }
 
     vectors! {
         Eight f64 __m512d Eight 8 |self, start, x| _mm512_loadu_pd(start), _mm512_storeu_pd(start, x);
-            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd _mm512_movedup_pd;
+            |two| _mm512_castps_pd(_mm512_broadcast_f32x4(_mm_loadu_ps(two.cast()))), |even, odd| _mm512_mask_blend_pd(0xaa, even, odd)
         Part f64 __m512d Eight 8 |self, start, x|
             _mm512_maskz_loadu_pd(self.0, start), _mm512_mask_storeu_pd(start, self.0, x);
-            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd
+            _mm512_set1_pd _mm512_fnmadd_pd _mm512_fmadd_pd _mm512_div_pd _mm512_mul_pd _mm512_movedup_pd;
+            |two| _mm512_castps_pd(_mm512_broadcast_f32x4(_mm_loadu_ps(two.cast()))), |even, odd| _mm512_mask_blend_pd(0xaa, even, odd)
         Four f64 __m256d Four 4 |self, start, x| _mm256_loadu_pd(start), _mm256_storeu_pd(start, x);
-            _mm256_set1_pd _mm256_fnmadd_pd _mm256_fmadd_pd _mm256_div_pd _mm256_mul_pd
+            _mm256_set1_pd _mm256_fnmadd_pd _mm256_fmadd_pd _mm256_div_pd _mm256_mul_pd _mm256_movedup_pd;
+            |two| _mm256_broadcast_pd(&two.cast::<__m128d>().read_unaligned()), |even, odd| _mm256_blend_pd::<0b1010>(even, odd)
         Eight f32 __m256 Eight 8 |self, start, x| _mm256_loadu_ps(start), _mm256_storeu_ps(start, x);
-            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps _mm256_moveldup_ps;
+            |two| _mm256_castpd_ps(_mm256_set1_pd(two.cast::<f64>().read_unaligned())), |even, odd| _mm256_blend_ps::<0xaa>(even, odd)
         Part f32 __m256 Eight 8 |self, start, x|
             _mm512_castps512_ps256(_mm512_maskz_loadu_ps(self.0 as __mmask16, start)),
             _mm512_mask_storeu_ps(start, self.0 as __mmask16, _mm512_castps256_ps512(x));
-            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps
+            _mm256_set1_ps _mm256_fnmadd_ps _mm256_fmadd_ps _mm256_div_ps _mm256_mul_ps _mm256_moveldup_ps;
+            |two| _mm256_castpd_ps(_mm256_set1_pd(two.cast::<f64>().read_unaligned())), |even, odd| _mm256_blend_ps::<0xaa>(even, odd)
         Four f32 __m128 Four 4 |self, start, x| _mm_loadu_ps(start), _mm_storeu_ps(start, x);
-            _mm_set1_ps _mm_fnmadd_ps _mm_fmadd_ps _mm_div_ps _mm_mul_ps
+            _mm_set1_ps _mm_fnmadd_ps _mm_fmadd_ps _mm_div_ps _mm_mul_ps _mm_moveldup_ps;
+            |two| _mm_castpd_ps(_mm_set1_pd(two.cast::<f64>().read_unaligned())), |even, odd| _mm_blend_ps::<0b1010>(even, odd)
     }
 }

@@ -3,12 +3,13 @@
 
 use std::any::{Any, TypeId};
 use std::array::from_fn;
+use std::mem::MaybeUninit;
 
 use dualpack_core::Base;
 
 use super::level3::reciprocal;
 use super::simd::{Job, Machine, Simd, machines};
-use super::{Entries, Interleaved, InterleavedRef, Order};
+use super::{Entries, Interleaved, InterleavedRef, Order, packed};
 
 /// Up to this many rows and columns the lanes are worked on where they are.
 const LIMIT: usize = 64;
@@ -26,6 +27,7 @@ pub(crate) fn is_small(lanes: usize, dimensions: &[usize]) -> bool {
 const TINY: usize = 12;
 
 /// Whether a problem of these dimensions is for the kernels here, values and all.
+#[inline(always)]
 pub(crate) fn is_tiny(dimensions: &[usize]) -> bool {
     dimensions.iter().all(|&n| n <= TINY)
 }
@@ -33,13 +35,13 @@ pub(crate) fn is_tiny(dimensions: &[usize]) -> bool {
 /// `dC = α (A dB + dA B) + β dC`, or without the last term, for matrices of the same number of lanes, and the values
 /// likewise if `values`.
 #[derive(Clone, Copy)]
-struct Product<F> {
-    a: Entries<F>,
-    b: Entries<F>,
-    c: Entries<F>,
-    lanes: usize,
-    alpha: F,
-    beta: Option<F>,
+pub(super) struct Product<F> {
+    pub(super) a: Entries<F>,
+    pub(super) b: Entries<F>,
+    pub(super) c: Entries<F>,
+    pub(super) lanes: usize,
+    pub(super) alpha: F,
+    pub(super) beta: Option<F>,
     values: bool,
 }
 
@@ -48,7 +50,7 @@ struct Product<F> {
 /// # Safety
 /// The matrices may be read, `c` is exclusively borrowed; tile and lanes end inside; the CPU has the instructions of `M`.
 #[inline(always)]
-unsafe fn tile<F: Base, M: Simd<F>, const R: usize, const S: usize>(
+pub(super) unsafe fn tile<F: Base, M: Simd<F>, const R: usize, const S: usize>(
     m: M,
     p: &Product<F>,
     (i, j): (usize, usize),
@@ -93,7 +95,7 @@ unsafe fn tile<F: Base, M: Simd<F>, const R: usize, const S: usize>(
 /// # Safety
 /// As for [`tile`].
 #[inline(always)]
-unsafe fn values<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
+pub(super) unsafe fn values<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
     one: M,
     p: &Product<F>,
     (i, j): (usize, usize),
@@ -154,6 +156,8 @@ macro_rules! tiles {
     }};
 }
 
+pub(super) use tiles;
+
 /// A job in tiles of `P` rows and columns at most.
 struct Tiled<'a, T, const P: usize>(&'a T);
 
@@ -175,6 +179,10 @@ impl<F: Base, const P: usize> Job<F> for Tiled<'_, Product<F>, P> {
 #[inline(always)]
 unsafe fn product_body<F: Base, C: Machine<F>, const P: usize>(p: &Product<F>) {
     let (rows, columns) = (p.c.rows, p.c.cols);
+    if p.values && p.lanes == 1 && p.a.down == 2 && p.c.down == 2 {
+        // SAFETY: the contract, and one lane in entries that follow each other.
+        return unsafe { packed::product::<F, C, P>(p) };
+    }
     // SAFETY: the contract; the tiles end inside.
     unsafe {
         C::each(p.lanes, &mut Tiled::<_, P>(p));
@@ -199,14 +207,7 @@ pub(crate) fn product<F: Base>(
     (alpha, beta): (F, Option<F>),
     values: bool,
 ) -> bool {
-    if [a.order, b.order, c.order] != [Order::First; 3] {
-        return false;
-    }
-    let lanes = c.lanes;
-    let turned = |x: Entries<F>, trans| if trans { x.transposed() } else { x };
-    let (a, b, c) = (turned(a.entries, ta), turned(b.entries, tb), c.entries);
-    assert!(a.rows == c.rows && b.cols == c.cols && a.cols == b.rows);
-    let p = Product { a, b, c, lanes, alpha, beta, values };
+    let Some(p) = Product::new((a, ta), (b, tb), c, (alpha, beta), values) else { return false };
     // SAFETY: the operands are borrowed matrices of one scalar type, `c` exclusively; the shapes have been checked. A
     // float is one of the two.
     unsafe {
@@ -218,8 +219,45 @@ pub(crate) fn product<F: Base>(
     true
 }
 
+/// [`product`] of matrices that [`is_tiny`], values and all; the lanes are NaN where a value is not finite.
+#[inline(never)]
+pub(crate) fn tiny_product<F: Base>(
+    a: (InterleavedRef<'_, F>, bool),
+    b: (InterleavedRef<'_, F>, bool),
+    c: Interleaved<'_, F>,
+    factors: (F, Option<F>),
+) -> bool {
+    let (entries, lanes) = (c.entries, c.lanes);
+    let done = product(a, b, c, factors, true);
+    if done {
+        // SAFETY: the matrix is exclusively borrowed, and has these lanes: it is of first order.
+        unsafe { entries.poison_overflow(lanes) };
+    }
+    done
+}
+
 impl<F: Base> Product<F> {
-    fn cast<G: Base>(&self) -> Option<Product<G>> {
+    /// See [`product`]; `None` unless all entries are values with first-order tangents.
+    #[inline(always)]
+    pub(super) fn new(
+        (a, ta): (InterleavedRef<'_, F>, bool),
+        (b, tb): (InterleavedRef<'_, F>, bool),
+        c: Interleaved<'_, F>,
+        (alpha, beta): (F, Option<F>),
+        values: bool,
+    ) -> Option<Self> {
+        if a.order != Order::First || b.order != Order::First || c.order != Order::First {
+            return None;
+        }
+        let lanes = c.lanes;
+        let turned = |x: Entries<F>, trans| if trans { x.transposed() } else { x };
+        let (a, b, c) = (turned(a.entries, ta), turned(b.entries, tb), c.entries);
+        assert!(a.rows == c.rows && b.cols == c.cols && a.cols == b.rows);
+        Some(Product { a, b, c, lanes, alpha, beta, values })
+    }
+
+    #[inline(always)]
+    pub(super) fn cast<G: Base>(&self) -> Option<Product<G>> {
         let (a, b, c) = (self.a.cast()?, self.b.cast()?, self.c.cast()?);
         let beta = match self.beta {
             Some(beta) => Some(same_float(beta)?),
@@ -237,6 +275,7 @@ impl<F: Base> Product<F> {
     }
 }
 
+#[inline(always)]
 fn same_float<F: Base, G: Base>(x: F) -> Option<G> {
     (&x as &dyn Any).downcast_ref::<G>().copied()
 }
@@ -244,19 +283,21 @@ fn same_float<F: Base, G: Base>(x: F) -> Option<G> {
 /// A lower triangle `T` and right-hand sides: `dX = T⁻¹ (dB − dT X)`, where the values of `x` are `X` already, or become
 /// that first if `values`, and its lanes come in as those of the right-hand sides. An upper triangle comes in from its end, with negative strides.
 #[derive(Clone, Copy)]
-struct Solve<F> {
+pub(super) struct Solve<F> {
     t: Signed<F>,
-    x: Signed<F>,
-    rows: usize,
-    columns: usize,
-    lanes: usize,
+    pub(super) x: Signed<F>,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) lanes: usize,
     unit: bool,
     values: bool,
+    /// The reciprocals of the diagonal, unless that is taken as one; NaN where divisions stay divisions.
+    pub(super) inverses: *const F,
 }
 
 /// Where the entries of a matrix are, whose strides may be negative.
 #[derive(Clone, Copy)]
-struct Signed<F> {
+pub(super) struct Signed<F> {
     start: *mut F,
     down: isize,
     right: isize,
@@ -264,6 +305,7 @@ struct Signed<F> {
 
 impl<F: 'static> Signed<F> {
     /// The rows, and the columns too if `both`, in reverse order if `reversed`.
+    #[inline(always)]
     fn new(a: Entries<F>, reversed: bool, both: bool) -> Self {
         let (down, right) = (a.down as isize, a.right as isize);
         if !reversed || a.rows == 0 || (both && a.cols == 0) {
@@ -274,6 +316,7 @@ impl<F: 'static> Signed<F> {
         Signed { start: a.start.wrapping_add(end), down: -down, right: if both { -right } else { right } }
     }
 
+    #[inline(always)]
     fn cast<G: 'static>(self) -> Option<Signed<G>> {
         let Signed { start, down, right } = self;
         (TypeId::of::<F>() == TypeId::of::<G>()).then(|| Signed { start: start.cast(), down, right })
@@ -282,7 +325,7 @@ impl<F: 'static> Signed<F> {
     /// # Safety
     /// Entry `(i, j)` lies in the matrix.
     #[inline(always)]
-    unsafe fn place(&self, i: usize, j: usize) -> *mut F {
+    pub(super) unsafe fn place(&self, i: usize, j: usize) -> *mut F {
         // SAFETY: the contract.
         unsafe { self.start.offset(i as isize * self.down + j as isize * self.right) }
     }
@@ -295,7 +338,7 @@ impl<F: 'static> Signed<F> {
 /// The triangle may be read, `x` is exclusively borrowed; rows, columns and lanes end inside; the CPU has the
 /// instructions of `M`.
 #[inline(always)]
-unsafe fn unknowns<F: Base, M: Simd<F>, const R: usize, const S: usize>(
+pub(super) unsafe fn unknowns<F: Base, M: Simd<F>, const R: usize, const S: usize>(
     m: M,
     p: &Solve<F>,
     (i, j): (usize, usize),
@@ -352,9 +395,11 @@ unsafe fn unknown<F: Base, M: Simd<F>, const R: usize, const S: usize, const K: 
             for s in 0..S {
                 x[K][s] = m.minus(x[K][s], value[s], dt);
             }
-            match reciprocal(t) {
-                Some(inverse) => (0..S).for_each(|s| x[K][s] = m.times(x[K][s], m.splat(inverse))),
-                None => (0..S).for_each(|s| x[K][s] = m.over(x[K][s], m.splat(t))),
+            let inverse = p.inverses.add(i + K).read();
+            if inverse.is_nan() {
+                (0..S).for_each(|s| x[K][s] = m.over(x[K][s], m.splat(t)));
+            } else {
+                (0..S).for_each(|s| x[K][s] = m.times(x[K][s], m.splat(inverse)));
             }
         }
         for s in 0..S {
@@ -376,7 +421,7 @@ unsafe fn unknown<F: Base, M: Simd<F>, const R: usize, const S: usize, const K: 
 /// # Safety
 /// As for [`unknowns`].
 #[inline(always)]
-unsafe fn value_unknowns<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
+pub(super) unsafe fn value_unknowns<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const S: usize>(
     one: M,
     p: &Solve<F>,
     (i, j): (usize, usize),
@@ -395,10 +440,12 @@ unsafe fn value_unknowns<F: Base, M: Simd<F, V = [F; 1]>, const R: usize, const 
         }
         for k in 0..R {
             if !p.unit {
-                let t = p.t.place(i + k, i + k).read();
-                match reciprocal(t) {
-                    Some(inverse) => x[k].iter_mut().for_each(|x| *x *= inverse),
-                    None => x[k].iter_mut().for_each(|x| *x /= t),
+                let inverse = p.inverses.add(i + k).read();
+                if inverse.is_nan() {
+                    let t = p.t.place(i + k, i + k).read();
+                    x[k].iter_mut().for_each(|x| *x /= t);
+                } else {
+                    x[k].iter_mut().for_each(|x| *x *= inverse);
                 }
             }
             for s in 0..S {
@@ -426,12 +473,36 @@ impl<F: Base, const P: usize> Job<F> for Tiled<'_, Solve<F>, P> {
     }
 }
 
+/// The reciprocals of the diagonal, in `room`.
+///
+/// # Safety
+/// The triangle may be read and is not larger than the room.
+#[inline(always)]
+pub(super) unsafe fn invert<F: Base, const N: usize>(p: &mut Solve<F>, room: &mut [MaybeUninit<F>; N]) {
+    if !p.unit {
+        for i in 0..p.rows {
+            // SAFETY: the diagonal belongs to the triangle, and is no longer than the room.
+            unsafe {
+                let inverse = reciprocal(p.t.place(i, i).read());
+                let inverse = inverse.unwrap_or(nalgebra::convert(f64::NAN));
+                room.get_unchecked_mut(i).write(inverse);
+            }
+        }
+    }
+    p.inverses = room.as_ptr().cast();
+}
+
 /// # Safety
 /// The matrices fit each other and have the lanes; the triangle may be read, and `x` is exclusively borrowed; the CPU is
 /// that of `C`.
 #[inline(always)]
 unsafe fn solve_body<F: Base, C: Machine<F>, const P: usize>(p: &Solve<F>) {
     let (rows, columns) = (p.rows, p.columns);
+    let mut room = [const { MaybeUninit::uninit() }; LIMIT];
+    let mut p = *p;
+    // SAFETY: the contract; `Solve::new` compared the sizes.
+    unsafe { invert(&mut p, &mut room) };
+    let p = &p;
     // SAFETY: the contract; the tiles end inside, and come in order.
     unsafe {
         if p.values {
@@ -458,22 +529,7 @@ pub(crate) fn solve<F: Base>(
     x: Interleaved<'_, F>,
     values: bool,
 ) -> bool {
-    if [a.order, x.order] != [Order::First; 2] {
-        return false;
-    }
-    let (mut t, mut own) = (a.entries, x.entries);
-    // X T = B is Tᵀ Xᵀ = Bᵀ.
-    if transposed != right {
-        t = t.transposed();
-    }
-    if right {
-        own = own.transposed();
-    }
-    let lower = lower != (transposed != right);
-    assert!(t.rows == t.cols && t.rows == own.rows && (lower || !values));
-    let (rows, columns) = (own.rows, own.cols);
-    let (t, own) = (Signed::new(t, !lower, true), Signed::new(own, !lower, false));
-    let p = Solve { t, x: own, rows, columns, lanes: x.lanes, unit, values };
+    let Some(p) = Solve::new(right, lower, (a, transposed), unit, x, values) else { return false };
     // SAFETY: both are borrowed matrices of one scalar type, `x` exclusively; the shapes have been checked. A float is
     // one of the two.
     unsafe {
@@ -485,9 +541,58 @@ pub(crate) fn solve<F: Base>(
     true
 }
 
+/// [`solve`] of a problem that [`is_tiny`], values and all; the lanes are NaN where a value is not finite.
+#[inline(never)]
+pub(crate) fn tiny_solve<F: Base>(
+    right: bool,
+    lower: bool,
+    a: (InterleavedRef<'_, F>, bool),
+    unit: bool,
+    x: Interleaved<'_, F>,
+) -> bool {
+    let (entries, lanes) = (x.entries, x.lanes);
+    let done = solve(right, lower, a, unit, x, true);
+    if done {
+        // SAFETY: as in `tiny_product`.
+        unsafe { entries.poison_overflow(lanes) };
+    }
+    done
+}
+
 impl<F: Base> Solve<F> {
-    fn cast<G: Base>(self) -> Option<Solve<G>> {
-        let Solve { t, x, rows, columns, lanes, unit, values } = self;
-        Some(Solve { t: t.cast()?, x: x.cast()?, rows, columns, lanes, unit, values })
+    /// See [`solve`]; `None` unless all entries are values with first-order tangents.
+    #[inline(always)]
+    pub(super) fn new(
+        right: bool,
+        lower: bool,
+        (a, transposed): (InterleavedRef<'_, F>, bool),
+        unit: bool,
+        x: Interleaved<'_, F>,
+        values: bool,
+    ) -> Option<Self> {
+        if a.order != Order::First || x.order != Order::First {
+            return None;
+        }
+        let (mut t, mut own) = (a.entries, x.entries);
+        // X T = B is Tᵀ Xᵀ = Bᵀ.
+        if transposed != right {
+            t = t.transposed();
+        }
+        if right {
+            own = own.transposed();
+        }
+        let lower = lower != (transposed != right);
+        assert!(t.rows == t.cols && t.rows == own.rows && t.rows <= LIMIT && (lower || !values));
+        let (rows, columns) = (own.rows, own.cols);
+        let (t, own) = (Signed::new(t, !lower, true), Signed::new(own, !lower, false));
+        let inverses = std::ptr::null();
+        Some(Solve { t, x: own, rows, columns, lanes: x.lanes, unit, values, inverses })
+    }
+
+    #[inline(always)]
+    pub(super) fn cast<G: Base>(self) -> Option<Solve<G>> {
+        let Solve { t, x, rows, columns, lanes, unit, values, inverses } = self;
+        let inverses = inverses.cast();
+        Some(Solve { t: t.cast()?, x: x.cast()?, rows, columns, lanes, unit, values, inverses })
     }
 }

@@ -16,10 +16,10 @@ pub(super) const WHOLE: usize = 4;
 /// positive: then nothing was done.
 ///
 /// # Safety
-/// `a` is an exclusively borrowed matrix of order `N` whose entries in the lower triangle are a value and `lanes` tangents;
-/// the CPU is that of `C`.
+/// `a` may be read, `to` is exclusively borrowed; both are matrices of order `N` whose entries in the lower triangle are a
+/// value and `lanes` tangents, and may be the same one; the CPU is that of `C`.
 #[inline(always)]
-pub(super) unsafe fn factor<F, C, const N: usize>(a: Entries<F>, lanes: usize) -> usize
+pub(super) unsafe fn factor<F, C, const N: usize>(a: Entries<F>, to: Entries<F>, lanes: usize) -> usize
 where
     F: Base,
     C: Machine<F>,
@@ -43,10 +43,10 @@ where
                 }
             }
         }
-        C::each(lanes, &mut Whole { a, l, inverses });
+        C::each(lanes, &mut Whole { a, to, l, inverses });
         for j in 0..N {
             for i in j..N {
-                a.store(i, j, 0, [l[i][j]]);
+                to.store(i, j, 0, [l[i][j]]);
             }
         }
     }
@@ -56,6 +56,7 @@ where
 /// The lanes, where the factor is known.
 struct Whole<F, const N: usize> {
     a: Entries<F>,
+    to: Entries<F>,
     l: [[F; N]; N],
     inverses: [F; N],
 }
@@ -65,11 +66,11 @@ impl<F: Base, const N: usize> Job<F> for Whole<F, N> {
     unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
         // SAFETY: lanes of entries of the lower triangle.
         unsafe {
-            let place = |i: usize, j: usize| self.a.place(i, j).add(1 + lane);
+            let place = |a: &Entries<F>, i: usize, j: usize| a.place(i, j).add(1 + lane);
             let mut x = [[m.splat(F::zero()); N]; N];
             for i in 0..N {
                 for j in 0..=i {
-                    x[i][j] = m.load(place(i, j));
+                    x[i][j] = m.load(place(&self.a, i, j));
                 }
             }
             macro_rules! columns {
@@ -80,7 +81,7 @@ impl<F: Base, const N: usize> Job<F> for Whole<F, N> {
             columns!(0 1 2 3);
             for j in 0..N {
                 for i in j..N {
-                    m.store(place(i, j), x[i][j]);
+                    m.store(place(&self.to, i, j), x[i][j]);
                 }
             }
         }

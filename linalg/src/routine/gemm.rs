@@ -15,7 +15,7 @@ use num_traits::{One, Zero};
 
 use crate::error::Error;
 use crate::flags::Trans;
-use crate::kernel::tangents;
+use crate::kernel::{inline, tangents};
 use crate::lanes::{
     Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, poison_overflow, scatter_lanes,
     scatter_primal,
@@ -53,6 +53,7 @@ pub trait Gemm: Scalar {
 }
 
 /// Checks the shapes; returns (m, n, k).
+#[inline(always)]
 fn dimensions(
     ta: Trans,
     tb: Trans,
@@ -85,6 +86,7 @@ native!(Gemm {
 });
 
 impl<D: TangentBatch> Gemm for D {
+    #[inline(always)]
     fn gemm(
         ta: Trans,
         tb: Trans,
@@ -95,45 +97,78 @@ impl<D: TangentBatch> Gemm for D {
         mut c: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error> {
         let (m, n, k) = dimensions(ta, tb, a.shape(), b.shape(), c.shape())?;
-        let lanes = D::TANGENTS;
-        if tangents::is_small(lanes, &[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
-            poison_overflow(&mut c);
-            return Ok(());
+        if tangents::is_tiny(&[m, n, k])
+            && is_constant(&alpha)
+            && is_constant(&beta)
+            && let (Some(a), Some(b)) = (D::interleaved_ref(a), D::interleaved_ref(b))
+            && let Some(entries) = D::interleaved(c.as_view_mut())
+        {
+            let float = |x: D| x.real().base();
+            let (a, b) = ((a, ta.swaps()), (b, tb.swaps()));
+            let factors = (float(alpha), (!beta.all_zero()).then(|| float(beta)));
+            let done = if m == k && n == k && inline::is_for_inline(k) {
+                inline::product(a, b, entries, factors)
+            } else {
+                tangents::tiny_product(a, b, entries, factors)
+            };
+            if done {
+                return Ok(());
+            }
         }
-        let planes = |r: usize, c: usize| r * c * (lanes + 1);
-        with_scratch::<D::Primal, _>(planes(m, k) + planes(k, n) + planes(m, n) + m * n, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut a0 = carve.matrix(a.nrows(), a.ncols());
-            let mut b0 = carve.matrix(b.nrows(), b.ncols());
-            let mut c0 = carve.matrix(m, n);
-            let mut da = carve.lanes(m, lanes, k);
-            let mut db = carve.lanes(k, lanes, n);
-            let mut dc = carve.lanes(m, lanes, n);
-            gather_primal(&a, Part::All, &mut a0);
-            gather_primal(&b, Part::All, &mut b0);
-            gather_lanes(&a, Part::All, ta, &mut da);
-            gather_lanes(&b, Part::All, tb, &mut db);
-            if !beta.all_zero() {
-                gather_primal(&c.as_view(), Part::All, &mut c0);
-                gather_lanes(&c.as_view(), Part::All, Trans::NoTrans, &mut dc);
-            }
-            let (alpha0, beta0, one) = (alpha.primal(), beta.primal(), D::Primal::one());
-            let (a0, b0) = (a0.as_view(), b0.as_view());
-            D::Primal::gemm(ta, Trans::NoTrans, alpha0, a0, db.wide(), beta0, dc.wide_mut())?;
-            D::Primal::gemm(Trans::NoTrans, tb, alpha0, da.tall(), b0, one, dc.tall_mut())?;
-            if !is_constant(&alpha) {
-                let mut product = carve.matrix(m, n);
-                D::Primal::gemm(ta, tb, one, a0, b0, D::Primal::zero(), product.as_view_mut())?;
-                dc.add_lane_multiples(coefficient(alpha), &product.as_view());
-            }
-            dc.add_lane_multiples(coefficient(beta), &c0.as_view());
-            D::Primal::gemm(ta, tb, alpha0, a0, b0, beta0, c0.as_view_mut())?;
-            scatter_primal(&c0.as_view(), Part::All, &mut c);
-            scatter_lanes(&dc, Part::All, &mut c);
-            poison_overflow(&mut c);
-            Ok(())
-        })
+        general(ta, tb, alpha, a, b, beta, c)
     }
+}
+
+/// The product of matrices of any size, whose shapes fit.
+#[inline(never)]
+fn general<D: TangentBatch>(
+    ta: Trans,
+    tb: Trans,
+    alpha: D,
+    a: DMatrixView<'_, D>,
+    b: DMatrixView<'_, D>,
+    beta: D,
+    mut c: DMatrixViewMut<'_, D>,
+) -> Result<(), Error> {
+    let ((m, n), (_, k)) = (c.shape(), ta.shape(a.shape()));
+    let lanes = D::TANGENTS;
+    if tangents::is_small(lanes, &[m, n, k]) && small(ta, tb, alpha, a, b, beta, c.as_view_mut())? {
+        poison_overflow(&mut c);
+        return Ok(());
+    }
+    let planes = |r: usize, c: usize| r * c * (lanes + 1);
+    with_scratch::<D::Primal, _>(planes(m, k) + planes(k, n) + planes(m, n) + m * n, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut a0 = carve.matrix(a.nrows(), a.ncols());
+        let mut b0 = carve.matrix(b.nrows(), b.ncols());
+        let mut c0 = carve.matrix(m, n);
+        let mut da = carve.lanes(m, lanes, k);
+        let mut db = carve.lanes(k, lanes, n);
+        let mut dc = carve.lanes(m, lanes, n);
+        gather_primal(&a, Part::All, &mut a0);
+        gather_primal(&b, Part::All, &mut b0);
+        gather_lanes(&a, Part::All, ta, &mut da);
+        gather_lanes(&b, Part::All, tb, &mut db);
+        if !beta.all_zero() {
+            gather_primal(&c.as_view(), Part::All, &mut c0);
+            gather_lanes(&c.as_view(), Part::All, Trans::NoTrans, &mut dc);
+        }
+        let (alpha0, beta0, one) = (alpha.primal(), beta.primal(), D::Primal::one());
+        let (a0, b0) = (a0.as_view(), b0.as_view());
+        D::Primal::gemm(ta, Trans::NoTrans, alpha0, a0, db.wide(), beta0, dc.wide_mut())?;
+        D::Primal::gemm(Trans::NoTrans, tb, alpha0, da.tall(), b0, one, dc.tall_mut())?;
+        if !is_constant(&alpha) {
+            let mut product = carve.matrix(m, n);
+            D::Primal::gemm(ta, tb, one, a0, b0, D::Primal::zero(), product.as_view_mut())?;
+            dc.add_lane_multiples(coefficient(alpha), &product.as_view());
+        }
+        dc.add_lane_multiples(coefficient(beta), &c0.as_view());
+        D::Primal::gemm(ta, tb, alpha0, a0, b0, beta0, c0.as_view_mut())?;
+        scatter_primal(&c0.as_view(), Part::All, &mut c);
+        scatter_lanes(&dc, Part::All, &mut c);
+        poison_overflow(&mut c);
+        Ok(())
+    })
 }
 
 /// The lanes of small matrices where they are, if there is a kernel for this scalar.
@@ -154,11 +189,6 @@ fn small<D: TangentBatch>(
     let (_, k) = ta.shape(a.shape());
     let (one, zero) = (D::Primal::one(), D::Primal::zero());
     let float = |x: D| x.real().base();
-    if tangents::is_tiny(&[m, n, k]) && is_constant(&alpha) && is_constant(&beta) {
-        let beta = (!beta.all_zero()).then(|| float(beta));
-        let Some(dc) = D::interleaved(c) else { return Ok(false) };
-        return Ok(tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, (float(alpha), beta), true));
-    }
     with_scratch::<D::Primal, _>(m * k + k * n + 2 * m * n, |buffer| {
         let mut carve = Carver::new(buffer);
         let mut a0 = carve.matrix(a.nrows(), a.ncols());

@@ -50,6 +50,7 @@ pub(crate) fn quotient<T: ComplexField + Copy>(x: T, by: T, float: impl Fn(T::Re
 }
 
 native!(Parts {
+    #[inline]
     fn all_zero(&self) -> bool {
         self.real() == 0.0 && self.imaginary() == 0.0
     }
@@ -70,10 +71,12 @@ native!(Parts {
 });
 
 impl<D: TangentBatch> Parts for D {
+    #[inline]
     fn all_zero(&self) -> bool {
         self.primal().all_zero() && (0..D::TANGENTS).all(|k| self.lane(k).all_zero())
     }
 
+    #[inline]
     fn all_nan() -> Self {
         let mut number = D::zero();
         number.set_primal(D::Primal::all_nan());
@@ -81,6 +84,7 @@ impl<D: TangentBatch> Parts for D {
         number
     }
 
+    #[inline]
     fn times(mut self, f: BaseOf<Self>) -> Self {
         let lanes = self;
         self.set_primal(lanes.primal().times(f));
@@ -88,6 +92,7 @@ impl<D: TangentBatch> Parts for D {
         self
     }
 
+    #[inline]
     fn with_value_of(mut self, other: Self) -> Self {
         self.set_primal(self.primal().with_value_of(other.primal()));
         self

@@ -62,6 +62,14 @@ pub trait Potrf: Scalar {
     fn front_potrf(a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         Self::potrf(Uplo::Lower, a)
     }
+
+    /// [`front_potrf`](Potrf::front_potrf) from `a`, if it is given, to `to`, compiled into the caller: whether there is a
+    /// factor, without which nothing is done. `None` if the matrix is not tiny and real.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn inline_potrf(_a: Option<DMatrixView<'_, Self>>, _to: DMatrixViewMut<'_, Self>) -> Option<bool> {
+        None
+    }
 }
 
 native!(@each Potrf {
@@ -78,6 +86,11 @@ native!(@each Potrf {
     fn front_potrf(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         let tiny = kernel::cholesky::factor(kernel::floats_mut(a.as_view_mut()));
         tiny.unwrap_or_else(|| ffi::potrf(Uplo::Lower, a))
+    }
+
+    #[inline(always)]
+    fn inline_potrf(a: Option<DMatrixView<'_, Self>>, to: DMatrixViewMut<'_, Self>) -> Option<bool> {
+        kernel::inline::factor(a.map(kernel::floats), kernel::floats_mut(to))
     }
 } f32, f64);
 
@@ -255,6 +268,15 @@ impl<D: TangentBatch> Potrf for D {
             }
             Some(done) => done,
             None => factor(Uplo::Lower, a, D::Primal::front_potrf),
+        }
+    }
+
+    #[inline(always)]
+    fn inline_potrf(a: Option<DMatrixView<'_, Self>>, to: DMatrixViewMut<'_, Self>) -> Option<bool> {
+        let to = D::interleaved(to)?;
+        match a {
+            None => kernel::inline::factor(None, to),
+            Some(a) => kernel::inline::factor(Some(D::interleaved_ref(a)?), to),
         }
     }
 }

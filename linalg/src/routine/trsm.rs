@@ -15,9 +15,10 @@ use num_traits::One;
 
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
-use crate::kernel::tangents;
+use crate::kernel::{inline, tangents};
 use crate::lanes::{
-    Carver, Part, coefficient, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+    Carver, Part, coefficient, gather_lanes, gather_primal, is_constant, poison_overflow, scatter_lanes,
+    scatter_primal,
 };
 use crate::level3;
 use crate::routine::{Gemm, Parts, native};
@@ -43,6 +44,7 @@ pub trait Trsm: Scalar {
 }
 
 /// Checks the shapes; returns (order of A, rows of B, columns of B).
+#[inline(always)]
 fn dimensions(side: Side, a: (usize, usize), b: (usize, usize)) -> Result<(usize, usize, usize), Error> {
     let order = square("trsm", a)?;
     match side {
@@ -68,7 +70,14 @@ native!(Trsm {
     }
 });
 
+/// Whether a triangle is solved with from the first unknown on.
+#[inline(always)]
+fn is_forward(side: Side, uplo: Uplo, trans: Trans) -> bool {
+    ((uplo == Uplo::Lower) != trans.swaps()) == (side == Side::Left)
+}
+
 impl<D: TangentBatch> Trsm for D {
+    #[inline(always)]
     fn trsm(
         side: Side,
         uplo: Uplo,
@@ -79,46 +88,79 @@ impl<D: TangentBatch> Trsm for D {
         mut b: DMatrixViewMut<'_, Self>,
     ) -> Result<(), Error> {
         let (order, m, n) = dimensions(side, a.shape(), b.shape())?;
-        let lanes = D::TANGENTS;
-        if tangents::is_small(lanes, &[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
-            poison_overflow(&mut b);
-            return Ok(());
-        }
-        let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
-        let len = (order * order + m * n) * (lanes + 1) + m * n;
-        with_scratch::<D::Primal, _>(len, |buffer| {
-            let mut carve = Carver::new(buffer);
-            let mut a0 = carve.matrix(order, order);
-            let mut b0 = carve.matrix(m, n);
-            let mut da = carve.lanes(order, lanes, order);
-            let mut db = carve.lanes(m, lanes, n);
-            gather_primal(&a, part, &mut a0);
-            gather_primal(&b.as_view(), Part::All, &mut b0);
-            gather_lanes(&a, part, trans, &mut da);
-            gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
-            let (alpha0, one) = (alpha.primal(), D::Primal::one());
-            let a0 = a0.as_view();
-            // dB becomes α dB + dα B, then minus op(dA) X, and is solved for.
-            db.scale(alpha0);
-            db.add_lane_multiples(coefficient(alpha), &b0.as_view());
-            D::Primal::trsm(side, uplo, trans, diag, alpha0, a0, b0.as_view_mut())?;
-            let x = b0.as_view();
-            match side {
-                Side::Left => {
-                    D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, da.tall(), x, one, db.tall_mut())?;
-                    D::Primal::trsm(side, uplo, trans, diag, one, a0, db.wide_mut())?;
-                }
-                Side::Right => {
-                    D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, x, da.wide(), one, db.wide_mut())?;
-                    D::Primal::trsm(side, uplo, trans, diag, one, a0, db.tall_mut())?;
-                }
+        if tangents::is_tiny(&[m, n])
+            && is_forward(side, uplo, trans)
+            && is_constant(&alpha)
+            && (alpha.primal() - D::Primal::one()).all_zero()
+            && let Some(t) = D::interleaved_ref(a)
+            && let Some(x) = D::interleaved(b.as_view_mut())
+        {
+            let (right, lower, unit) = (side == Side::Right, uplo == Uplo::Lower, diag == Diag::Unit);
+            let t = (t, trans.swaps());
+            let done = if m == n && inline::is_for_inline(order) {
+                inline::solve(right, lower, t, unit, x)
+            } else {
+                tangents::tiny_solve(right, lower, t, unit, x)
+            };
+            if done {
+                return Ok(());
             }
-            scatter_primal(&b0.as_view(), Part::All, &mut b);
-            scatter_lanes(&db, Part::All, &mut b);
-            poison_overflow(&mut b);
-            Ok(())
-        })
+        }
+        general(side, uplo, trans, diag, alpha, a, b)
     }
+}
+
+/// The solve with matrices of any size, whose shapes fit.
+#[inline(never)]
+fn general<D: TangentBatch>(
+    side: Side,
+    uplo: Uplo,
+    trans: Trans,
+    diag: Diag,
+    alpha: D,
+    a: DMatrixView<'_, D>,
+    mut b: DMatrixViewMut<'_, D>,
+) -> Result<(), Error> {
+    let ((m, n), order) = (b.shape(), a.nrows());
+    let lanes = D::TANGENTS;
+    if tangents::is_small(lanes, &[m, n]) && small(side, uplo, trans, diag, alpha, a, b.as_view_mut())? {
+        poison_overflow(&mut b);
+        return Ok(());
+    }
+    let part = if diag == Diag::Unit { Part::Strict(uplo) } else { Part::Triangle(uplo) };
+    let len = (order * order + m * n) * (lanes + 1) + m * n;
+    with_scratch::<D::Primal, _>(len, |buffer| {
+        let mut carve = Carver::new(buffer);
+        let mut a0 = carve.matrix(order, order);
+        let mut b0 = carve.matrix(m, n);
+        let mut da = carve.lanes(order, lanes, order);
+        let mut db = carve.lanes(m, lanes, n);
+        gather_primal(&a, part, &mut a0);
+        gather_primal(&b.as_view(), Part::All, &mut b0);
+        gather_lanes(&a, part, trans, &mut da);
+        gather_lanes(&b.as_view(), Part::All, Trans::NoTrans, &mut db);
+        let (alpha0, one) = (alpha.primal(), D::Primal::one());
+        let a0 = a0.as_view();
+        // dB becomes α dB + dα B, then minus op(dA) X, and is solved for.
+        db.scale(alpha0);
+        db.add_lane_multiples(coefficient(alpha), &b0.as_view());
+        D::Primal::trsm(side, uplo, trans, diag, alpha0, a0, b0.as_view_mut())?;
+        let x = b0.as_view();
+        match side {
+            Side::Left => {
+                D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, da.tall(), x, one, db.tall_mut())?;
+                D::Primal::trsm(side, uplo, trans, diag, one, a0, db.wide_mut())?;
+            }
+            Side::Right => {
+                D::Primal::gemm(Trans::NoTrans, Trans::NoTrans, -one, x, da.wide(), one, db.wide_mut())?;
+                D::Primal::trsm(side, uplo, trans, diag, one, a0, db.tall_mut())?;
+            }
+        }
+        scatter_primal(&b0.as_view(), Part::All, &mut b);
+        scatter_lanes(&db, Part::All, &mut b);
+        poison_overflow(&mut b);
+        Ok(())
+    })
 }
 
 /// The lanes of small matrices where they are, if there is a kernel for this scalar.
@@ -134,13 +176,6 @@ fn small<D: TangentBatch>(
     let Some(da) = D::interleaved_ref(a).filter(|a| a.is_first_order()) else { return Ok(false) };
     let ((m, n), order) = (b.shape(), a.nrows());
     let unit = diag == Diag::Unit;
-    // Of the triangles that are solved with from the first unknown on.
-    let forward = ((uplo == Uplo::Lower) != trans.swaps()) == (side == Side::Left);
-    if tangents::is_tiny(&[m, n]) && forward && (alpha - D::one()).all_zero() {
-        let Some(lanes) = D::interleaved(b) else { return Ok(false) };
-        let (right, lower) = (side == Side::Right, uplo == Uplo::Lower);
-        return Ok(tangents::solve(right, lower, (da, trans.swaps()), unit, lanes, true));
-    }
     with_scratch::<D::Primal, _>(order * order + m * n, |buffer| {
         let mut carve = Carver::new(buffer);
         let mut a0 = carve.matrix(order, order);
