@@ -314,6 +314,21 @@ fn a_zero_beta_overwrites() {
     assert_same_bits(&c.lower_triangle(), &a, "syrk over NaN");
 }
 
+/// Where β is zero but has a tangent, the values of `C` count and its tangents do not, at every size.
+#[test]
+fn tangents_under_a_zero_factor() {
+    for n in [1, 2, 3, 5, 14, 17, 40, 70] {
+        let a = DMatrix::from_diagonal_element(n, n, Dual::<f64, 1>::new(1.0, [2.0]));
+        let mut c = DMatrix::from_element(n, n, Dual::<f64, 1>::new(3.0, [f64::NAN]));
+        let (one, beta) = (Dual::constant(1.0), Dual::new(0.0, [1.0]));
+        Dual::gemm(Trans::NoTrans, Trans::NoTrans, one, a.as_view(), a.as_view(), beta, c.as_view_mut())
+            .unwrap();
+        let right = |i, j| if i == j { Dual::new(1.0, [7.0]) } else { Dual::new(0.0, [3.0]) };
+        assert!(c == DMatrix::from_fn(n, n, right), "{n}");
+        assert!(c.iter().enumerate().all(|(e, x)| x.eps == right(e % n, e / n).eps), "{n}: {}", c[0]);
+    }
+}
+
 /// Read-only views may overlap: a row repeated by a stride of zero is a matrix like any other for products.
 #[test]
 fn overlapping_operands() {

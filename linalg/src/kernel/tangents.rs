@@ -249,10 +249,10 @@ impl<F: Base> Product<F> {
         if a.order != Order::First || b.order != Order::First || c.order != Order::First {
             return None;
         }
-        let lanes = c.lanes;
+        let (lanes, shared) = (c.lanes, (a.lanes, b.lanes));
         let turned = |x: Entries<F>, trans| if trans { x.transposed() } else { x };
         let (a, b, c) = (turned(a.entries, ta), turned(b.entries, tb), c.entries);
-        assert!(a.rows == c.rows && b.cols == c.cols && a.cols == b.rows);
+        assert!(a.rows == c.rows && b.cols == c.cols && a.cols == b.rows && shared == (lanes, lanes));
         Some(Product { a, b, c, lanes, alpha, beta, values })
     }
 
@@ -573,6 +573,7 @@ impl<F: Base> Solve<F> {
         if a.order != Order::First || x.order != Order::First {
             return None;
         }
+        assert!(a.lanes == x.lanes);
         let (mut t, mut own) = (a.entries, x.entries);
         // X T = B is Tᵀ Xᵀ = Bᵀ.
         if transposed != right {

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! with all lanes of `dB` as columns of one product and all lanes of `dA` as rows of another. A `β` that is zero in
-//! every part overwrites `C`, which may then hold anything.
+//! every part overwrites `C`, which may then hold anything. An `α` of zero is a number like any other: `A` and `B` are
+//! read, as BLAS does not, and are to be finite.
 
 use dualpack_core::Real;
 use nalgebra::{DMatrixView, DMatrixViewMut};
@@ -201,7 +202,8 @@ fn small<D: TangentBatch>(
             gather_primal(&c.as_view(), Part::All, &mut c0);
         }
         if let Some(dc) = D::interleaved(c.as_view_mut()) {
-            let beta = read.then(|| float(beta));
+            // Tangents of C times a value of zero are not read, whatever the tangent of β does.
+            let beta = Some(float(beta)).filter(|beta| !beta.is_zero());
             tangents::product((da, ta.swaps()), (db, tb.swaps()), dc, (float(alpha), beta), false);
         }
         let (a0, b0) = (a0.as_view(), b0.as_view());

@@ -8,6 +8,7 @@
 //! ```
 //!
 //! where `dA` is the triangle that is read (without its diagonal when that is taken as one).
+//! An `α` of zero is a number like any other, as in [`Gemm`](crate::Gemm).
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
 use num_traits::One;

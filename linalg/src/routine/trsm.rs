@@ -9,6 +9,7 @@
 //!
 //! where `dA` is the triangle that is read (without its diagonal when that is taken as one). A zero on the diagonal
 //! is not an error here but a division by zero, as in BLAS; [`Trtrs`](crate::Trtrs) checks.
+//! An `α` of zero is a number like any other, as in [`Gemm`](crate::Gemm).
 
 use nalgebra::{DMatrixView, DMatrixViewMut};
 use num_traits::One;
