@@ -20,7 +20,6 @@ mod getrf;
 mod getrf_lanes;
 mod getri;
 mod getrs;
-mod inline;
 mod level3;
 mod lu;
 mod lu_tangents;

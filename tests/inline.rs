@@ -1,5 +1,8 @@
 //! Orders whose kernels are compiled into the caller, where the program is compiled for the CPU: the bits of the kernels
 //! that are chosen at run time, which take the same matrices beside one more column, or in a matrix of dynamic size.
+//! A test program of its own, so that it can be compiled for the CPU in little time.
+
+mod support;
 
 use std::array::from_fn;
 
