@@ -263,17 +263,25 @@ pub(crate) fn log_base_first<T: Real>(x: T, b: T::Base) -> T {
 }
 
 /// y = ln a / ln b: [1/(a ln b), -y/(b ln b)].
+#[inline(always)]
 pub(crate) fn log_first<T: Real>(a: T, b: T, y: T) -> [T; 2] {
     let (a, b) = (from_above(a), from_above(b));
-    let r = b.ln().recip();
-    [a.recip().strong_mul(r), -(y * b.recip() * r)]
+    log_first_at(a.recip(), b.recip(), b.ln().recip(), y)
 }
 
 /// [-1/(a² ln b), -1/(a b ln² b), y (ln b + 2)/(b² ln² b)].
 pub(crate) fn log_second<T: Real>(a: T, b: T, y: T) -> [T; 3] {
     let (a, b) = (from_above(a), from_above(b));
-    let (l, ra, rb) = (b.ln(), a.recip(), b.recip());
-    let r = l.recip();
+    log_second_at(a.recip(), b.recip(), b.ln().recip(), y)
+}
+
+/// From 1/a, 1/b and r = 1/ln b.
+#[inline(always)]
+fn log_first_at<T: Real>(ra: T, rb: T, r: T, y: T) -> [T; 2] {
+    [ra.strong_mul(r), -(y * rb * r)]
+}
+
+fn log_second_at<T: Real>(ra: T, rb: T, r: T, y: T) -> [T; 3] {
     let ra_r = ra.strong_mul(r);
     [-(ra * ra_r), -(ra_r * rb * r), y * rb * rb * r * (T::one() + (r + r))]
 }
@@ -379,12 +387,19 @@ pub(crate) fn far_one_plus_log<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
     Some(z.chain2(b, y, || [b_inner * r, log], second))
 }
 
-/// ln a/ln b.
+/// ln a/ln b, in what is left of a and b without powers of two.
 #[inline(always)]
 pub(crate) fn far_log_of<D: Lift>(a: D, b: D, y: D::Inner) -> Option<D> {
-    Far::of(a, Some(0.0)).or_else(|| Far::of(b, Some(0.0)))?;
+    let (far_a, far_b) = (Far::of(a, Some(0.0)), Far::of(b, Some(0.0)));
+    far_a.or(far_b)?;
     // Of subnormal numbers the derivatives of ln are infinite.
     let ordinary = |x: D| x > D::zero() && is_normal(x);
     // ln 1 = 0 has its own case in the usual formulas.
-    if ordinary(a) && ordinary(b) && b != D::one() { Some((a.ln() / b.ln()).with_inner(y)) } else { None }
+    if !(ordinary(a) && ordinary(b) && b != D::one()) {
+        return None;
+    }
+    let near = |x: D, far: Option<Far>| far.map_or(x, |far| far.near(x));
+    let (z, w) = (near(a, far_a), near(b, far_b));
+    let (rz, rw, r) = (z.inner().recip(), w.inner().recip(), b.inner().ln().recip());
+    Some(z.chain2(w, y, || log_first_at(rz, rw, r, y), || log_second_at(rz, rw, r, y)))
 }
