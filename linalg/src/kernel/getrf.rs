@@ -79,7 +79,8 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
     lanes: usize,
     buffer: *mut F,
 ) {
-    let few = if lanes % C::WIDEST < FEW { lanes % C::WIDEST } else { 0 };
+    let rest = lanes % C::WIDEST;
+    let few = if rest < FEW { rest } else { C::singles(lanes) };
     let many = lanes - few;
     // SAFETY: the contract.
     unsafe {

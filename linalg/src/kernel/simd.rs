@@ -195,6 +195,12 @@ pub(super) trait Machine<F: Base>: Copy {
     /// As for [`Job::run`], for `lanes` lanes; the CPU is of this kind.
     unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J);
 
+    /// How many lanes at the end [`each`](Machine::each) takes one by one.
+    #[inline(always)]
+    fn singles(lanes: usize) -> usize {
+        lanes % 4
+    }
+
     /// Runs a task, not inlined.
     ///
     /// # Safety
@@ -306,7 +312,12 @@ macro_rules! machines {
                     // SAFETY: the contract is the caller's.
                     unsafe { $body::<$F, $F::Avx2, 2>($($arg),*) }
                 }
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                // Eight singles are half a register of AVX-512, and all of one of AVX2: a third copy of every kernel would
+                // cost more time of the compiler than it gains.
+                if const { size_of::<$F>() > 4 }
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                {
                     // SAFETY: the CPU has the features, of which AVX2 and FMA are parts; the rest of the contract is the
                     // caller's.
                     return unsafe { avx512($($arg),*) };
@@ -385,6 +396,11 @@ mod x86 {
                     rest => job.run(Part((1 << rest) - 1), lane),
                 }
             }
+        }
+
+        #[inline(always)]
+        fn singles(lanes: usize) -> usize {
+            if lanes % 8 == 1 { 1 } else { 0 }
         }
 
         #[inline(always)]
