@@ -109,7 +109,7 @@ unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(
         for k in 0..n {
             inverses.add(k).write(l.value(k, k).recip());
         }
-        C::each(lanes, &mut Group::<F, P> { a, l: factor, inverses, start });
+        C::each_apart(lanes, &Group::<F, P> { a, l: factor, inverses, start });
     }
 }
 
@@ -174,7 +174,7 @@ struct Group<F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for Group<F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         let (a, n, whole) = (self.a, self.a.rows, m.whole());
         let d = triangle::<F, P>(self.start, M::WIDTH);
         // SAFETY: entries of the lower triangles; the copy has room for whole groups.

@@ -89,7 +89,7 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lane
         }
         let f = Lanes { n, l, inverses: inverses.as_ptr(), d: l };
         for q in 0..n.div_ceil(P) {
-            C::each(lanes, &mut Columns::<F, P> { f, q });
+            C::each_apart(lanes, &Columns::<F, P> { f, q });
         }
     }
 }
@@ -107,7 +107,7 @@ struct Columns<F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for Columns<F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: the lanes lie inside the entries, behind the value.
         unsafe {
             let d = Panels { start: self.f.d.start.add(1 + lane), ..self.f.d };
@@ -240,7 +240,7 @@ unsafe fn factor_columns<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, 
             }
             let (l, inverses) = (factor.panels::<P>(), factor.inverses());
             let f = Lanes { n, l, inverses, d: panels::<F, P>(a) };
-            C::each(lanes, &mut Columns::<F, P> { f, q });
+            C::each_apart(lanes, &Columns::<F, P> { f, q });
         }
         for j in 0..n {
             for i in j..n {

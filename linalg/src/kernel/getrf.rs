@@ -88,11 +88,11 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
             let room = e.room::<P>(buffer, C::WIDEST, many.div_ceil(C::WIDEST));
             // Column by column, so that all groups find it in the fastest cache.
             for j in 0..e.lu.cols {
-                C::each(many, &mut CopyIn::<F, P> { e, room, j });
+                C::each(many, &CopyIn::<F, P> { e, room, j });
             }
-            C::each(many, &mut Eliminate::<F, P> { room });
+            C::each_apart(many, &Eliminate::<F, P> { room });
             for j in 0..e.lu.cols {
-                C::each(many, &mut CopyOut::<F, P> { e, room, j });
+                C::each(many, &CopyOut::<F, P> { e, room, j });
             }
         }
         if few > 0 {
@@ -225,7 +225,7 @@ struct CopyIn<'a, F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for CopyIn<'_, F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: the lanes are those of the matrix; the room is for whole groups.
         unsafe {
             let (f, shape) = (self.room.factors::<P>(M::WIDTH, lane), (self.e.lu.rows, self.e.lu.cols));
@@ -244,7 +244,7 @@ struct Eliminate<F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for Eliminate<F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         if M::WIDTH == 1 {
             unreachable!("single lanes are worked on in vectors of rows");
         }
@@ -263,7 +263,7 @@ struct CopyOut<'a, F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for CopyOut<'_, F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: the lanes are those of the matrix, and their factors are there.
         unsafe { self.e.copy_out::<M, P>(m, lane, &self.room.factors::<P>(M::WIDTH, lane), self.j) }
     }

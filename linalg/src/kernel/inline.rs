@@ -85,7 +85,7 @@ struct Tile<'a, P, const N: usize>(&'a P);
 
 impl<F: Base, const N: usize> Job<F> for Tile<'_, Product<F>, N> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: the tile is the whole matrix.
         unsafe { tangents::tile::<F, M, N, N>(m, self.0, (0, 0), 1 + lane) }
     }
@@ -93,7 +93,7 @@ impl<F: Base, const N: usize> Job<F> for Tile<'_, Product<F>, N> {
 
 impl<F: Base, const N: usize> Job<F> for Tile<'_, Solve<F>, N> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: as above.
         unsafe { tangents::unknowns::<F, M, N, N>(m, self.0, (0, 0), 1 + lane) }
     }
@@ -125,9 +125,9 @@ unsafe fn whole_product<F: Base, C: Machine<F>, const N: usize>(p: &Product<F>) 
     unsafe {
         let mut p = *p;
         p.a.cols = N;
-        C::each(p.lanes, &mut Tile::<_, N>(&p));
+        C::each(p.lanes, &Tile::<_, N>(&p));
         tangents::values::<F, C::One, N, N>(C::ONE, &p, (0, 0));
-        C::each(p.lanes, &mut Poison::<_, N>(|i, j| p.c.place(i, j)));
+        C::each(p.lanes, &Poison::<_, N>(|i, j| p.c.place(i, j)));
     }
     true
 }
@@ -137,7 +137,7 @@ struct Poison<P, const N: usize>(P);
 
 impl<F: Base, P: Fn(usize, usize) -> *mut F, const N: usize> Job<F> for Poison<P, N> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: entries of the matrix.
         unsafe {
             for j in 0..N {
@@ -181,8 +181,8 @@ unsafe fn whole_solve<F: Base, C: Machine<F>, const N: usize>(p: &Solve<F>) -> b
         tangents::invert(&mut p, &mut room);
         let p = &p;
         tangents::value_unknowns::<F, C::One, N, N>(C::ONE, p, (0, 0));
-        C::each(p.lanes, &mut Tile::<_, N>(p));
-        C::each(p.lanes, &mut Poison::<_, N>(|i, j| p.x.place(i, j)));
+        C::each(p.lanes, &Tile::<_, N>(p));
+        C::each(p.lanes, &Poison::<_, N>(|i, j| p.x.place(i, j)));
     }
     true
 }

@@ -118,13 +118,13 @@ unsafe fn logarithm<F: Base, C: Machine<F>, const P: usize>(job: Logarithm<F>) {
     unsafe {
         invert::<F, C>(job);
         square::<F, C>(job);
-        C::each(lanes, &mut Congruence(job));
+        C::each_apart(lanes, &Congruence(job));
         for p in (0..lanes).step_by(ROWS) {
             match lanes - p {
-                1 => C::each(lanes, &mut Rows::<F, 1>(job, p)),
-                2 => C::each(lanes, &mut Rows::<F, 2>(job, p)),
-                3 => C::each(lanes, &mut Rows::<F, 3>(job, p)),
-                _ => C::each(lanes, &mut Rows::<F, ROWS>(job, p)),
+                1 => C::each_apart(lanes, &Rows::<F, 1>(job, p)),
+                2 => C::each_apart(lanes, &Rows::<F, 2>(job, p)),
+                3 => C::each_apart(lanes, &Rows::<F, 3>(job, p)),
+                _ => C::each_apart(lanes, &Rows::<F, ROWS>(job, p)),
             }
         }
         let out = job.out.place(0, 0).add(1 + lanes);
@@ -193,7 +193,7 @@ struct Congruence<F>(Logarithm<F>);
 
 impl<F: Base> Job<F> for Congruence<F> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         let Logarithm { a, padded, across, inverse, w, lanes, .. } = self.0;
         let (n, whole) = (a.rows, m.whole());
         // SAFETY: entries of the lower triangle of `a`; the rooms have whole vectors for `padded` columns, and what is
@@ -259,7 +259,7 @@ struct Rows<F, const R: usize>(Logarithm<F>, usize);
 
 impl<F: Base, const R: usize> Job<F> for Rows<F, R> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         let Rows(Logarithm { a, product, across, mut w, lanes, second, .. }, p) = *self;
         if lane + M::WIDTH <= p {
             return;

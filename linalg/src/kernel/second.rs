@@ -122,7 +122,7 @@ struct Pairs<F, const R: usize>(Products<F>);
 
 impl<F: Base, const R: usize> Job<F> for Pairs<F, R> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         let c @ Products { lanes, p, .. } = self.0;
         if lane + M::WIDTH <= p {
             return;
@@ -153,7 +153,7 @@ struct Single<F>(Products<F>);
 
 impl<F: Base> Job<F> for Single<F> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         let c = self.0;
         // SAFETY: entries of the matrix, lanes inside of them and of the result.
         unsafe {
@@ -176,7 +176,7 @@ machines! {
 #[inline(always)]
 unsafe fn first_body<F: Base, C: Machine<F>, const P: usize>(c: Products<F>) {
     // SAFETY: rows and columns are inside.
-    c.each_row(|c| unsafe { C::each(c.lanes, &mut Single(c)) });
+    c.each_row(|c| unsafe { C::each(c.lanes, &Single(c)) });
 }
 
 machines! {
@@ -193,10 +193,10 @@ unsafe fn second_body<F: Base, C: Machine<F>, const P: usize>(c: Products<F>) {
             // SAFETY: rows and columns are inside, and so are the rows of second derivatives.
             unsafe {
                 match c.lanes - p {
-                    1 => C::each(c.lanes, &mut Pairs::<F, 1>(c)),
-                    2 => C::each(c.lanes, &mut Pairs::<F, 2>(c)),
-                    3 => C::each(c.lanes, &mut Pairs::<F, 3>(c)),
-                    _ => C::each(c.lanes, &mut Pairs::<F, ROWS>(c)),
+                    1 => C::each(c.lanes, &Pairs::<F, 1>(c)),
+                    2 => C::each(c.lanes, &Pairs::<F, 2>(c)),
+                    3 => C::each(c.lanes, &Pairs::<F, 3>(c)),
+                    _ => C::each(c.lanes, &Pairs::<F, ROWS>(c)),
                 }
             }
         }

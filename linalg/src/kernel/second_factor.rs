@@ -51,7 +51,7 @@ unsafe fn second_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lan
         }
         let f = Lanes { n, l, inverses: inverses.as_ptr(), d: l };
         for p in 0..lanes {
-            C::each(lanes, &mut Row::<F, P> { a, f, lanes, p });
+            C::each_apart(lanes, &Row::<F, P> { a, f, lanes, p });
         }
     }
 }
@@ -66,7 +66,7 @@ struct Row<F, const P: usize> {
 
 impl<F: Base, const P: usize> Job<F> for Row<F, P> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         if lane + M::WIDTH <= self.p {
             return;
         }

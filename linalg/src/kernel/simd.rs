@@ -1,6 +1,8 @@
 //! Vectors of explicit width. LLVM prefers 256 bits even where 512 are twice as fast, so the kernels whose speed is that
 //! of the multiplications say what they want.
 
+use std::marker::PhantomData;
+
 use dualpack_core::Base;
 use nalgebra::ComplexField;
 
@@ -161,14 +163,49 @@ pub(super) trait Job<F> {
     /// # Safety
     /// The lanes of `m` from number `lane` on are lanes of the matrices that the job is about, and the CPU has the
     /// instructions of `M`.
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize);
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize);
 }
 
-/// A piece of work that is a function of its own.
+/// A piece of work that is a function of its own. The compiler takes much longer for one large function than for its
+/// parts: what is inlined into a kernel is optimised together.
 pub(super) trait Task {
+    type Output;
+
     /// # Safety
     /// That of the work, and the CPU has the instructions that it is made for.
-    unsafe fn run(&self);
+    unsafe fn run(&self) -> Self::Output;
+}
+
+/// A job whose groups are functions of their own.
+struct Apart<'a, C, J> {
+    job: &'a J,
+    machine: PhantomData<C>,
+}
+
+impl<F: Base, C: Machine<F>, J: Job<F>> Job<F> for Apart<'_, C, J> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
+        // SAFETY: the contract.
+        unsafe { C::call(&Group { job: self.job, m, lane, float: PhantomData }) }
+    }
+}
+
+/// What a job does with a group of lanes.
+struct Group<'a, F, J, M> {
+    job: &'a J,
+    m: M,
+    lane: usize,
+    float: PhantomData<F>,
+}
+
+impl<F: Base, J: Job<F>, M: Simd<F>> Task for Group<'_, F, J, M> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(&self) {
+        // SAFETY: the contract.
+        unsafe { self.job.run(self.m, self.lane) }
+    }
 }
 
 /// How a kind of CPU works on lanes.
@@ -193,7 +230,17 @@ pub(super) trait Machine<F: Base>: Copy {
     ///
     /// # Safety
     /// As for [`Job::run`], for `lanes` lanes; the CPU is of this kind.
-    unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J);
+    unsafe fn each<J: Job<F>>(lanes: usize, job: &J);
+
+    /// [`each`](Machine::each), with a function for each kind of group.
+    ///
+    /// # Safety
+    /// As for `each`.
+    #[inline(always)]
+    unsafe fn each_apart<J: Job<F>>(lanes: usize, job: &J) {
+        // SAFETY: the contract.
+        unsafe { Self::each(lanes, &Apart::<Self, J> { job, machine: PhantomData }) }
+    }
 
     /// How many lanes at the end [`each`](Machine::each) takes one by one.
     #[inline(always)]
@@ -205,7 +252,7 @@ pub(super) trait Machine<F: Base>: Copy {
     ///
     /// # Safety
     /// As for [`Task::run`]; the CPU is of this kind.
-    unsafe fn call<T: Task>(task: &T);
+    unsafe fn call<T: Task>(task: &T) -> T::Output;
 }
 
 /// Nothing but what the compiler was told about the CPU, fused where `FUSED`.
@@ -225,7 +272,7 @@ impl<F: Base, const FUSED: bool> Machine<F> for Portable<FUSED> {
     const FOUR: Array<4, FUSED> = Array;
 
     #[inline(always)]
-    unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
+    unsafe fn each<J: Job<F>>(lanes: usize, job: &J) {
         let mut lane = 0;
         while lane < lanes {
             // SAFETY: the groups end at `lanes`.
@@ -238,7 +285,8 @@ impl<F: Base, const FUSED: bool> Machine<F> for Portable<FUSED> {
         }
     }
 
-    unsafe fn call<T: Task>(task: &T) {
+    #[inline(never)]
+    unsafe fn call<T: Task>(task: &T) -> T::Output {
         // SAFETY: the contract.
         unsafe { task.run() }
     }
@@ -380,7 +428,7 @@ mod x86 {
         const FOUR: Four = Four;
 
         #[inline(always)]
-        unsafe fn each<J: Job<F>>(lanes: usize, job: &mut J) {
+        unsafe fn each<J: Job<F>>(lanes: usize, job: &J) {
             let mut lane = 0;
             // SAFETY: the groups end at `lanes`.
             unsafe {
@@ -404,9 +452,10 @@ mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn call<T: Task>(task: &T) {
+        unsafe fn call<T: Task>(task: &T) -> T::Output {
             #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
-            unsafe fn compiled<T: Task>(task: &T) {
+            #[inline(never)]
+            unsafe fn compiled<T: Task>(task: &T) -> T::Output {
                 // SAFETY: the contract.
                 unsafe { task.run() }
             }
@@ -430,7 +479,7 @@ mod x86 {
                 const FOUR: Four = Four;
 
                 #[inline(always)]
-                unsafe fn each<J: Job<$F>>(lanes: usize, job: &mut J) {
+                unsafe fn each<J: Job<$F>>(lanes: usize, job: &J) {
                     let mut lane = 0;
                     while lane < lanes {
                         // SAFETY: the groups end at `lanes`.
@@ -450,9 +499,10 @@ mod x86 {
                 }
 
                 #[inline(always)]
-                unsafe fn call<T: Task>(task: &T) {
+                unsafe fn call<T: Task>(task: &T) -> T::Output {
                     #[target_feature(enable = "avx2,fma")]
-                    unsafe fn compiled<T: Task>(task: &T) {
+                    #[inline(never)]
+            unsafe fn compiled<T: Task>(task: &T) -> T::Output {
                         // SAFETY: the contract.
                         unsafe { task.run() }
                     }

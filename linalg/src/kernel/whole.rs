@@ -43,7 +43,7 @@ where
                 }
             }
         }
-        C::each(lanes, &mut Whole { a, to, l, inverses });
+        C::each(lanes, &Whole { a, to, l, inverses });
         for j in 0..N {
             for i in j..N {
                 to.store(i, j, 0, [l[i][j]]);
@@ -63,7 +63,7 @@ struct Whole<F, const N: usize> {
 
 impl<F: Base, const N: usize> Job<F> for Whole<F, N> {
     #[inline(always)]
-    unsafe fn run<M: Simd<F>>(&mut self, m: M, lane: usize) {
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
         // SAFETY: lanes of entries of the lower triangle.
         unsafe {
             let place = |a: &Entries<F>, i: usize, j: usize| a.place(i, j).add(1 + lane);

@@ -1,6 +1,7 @@
 //! Scaling and squaring of small matrices: once for the values, then for groups of lanes. See `function/expm.rs` for the
 //! formulas; the names are the same.
 
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use dualpack_core::Base;
@@ -10,7 +11,7 @@ use super::MAX;
 use super::product::{Factors, Kind, Multiplication, Product, Register, Row, Solution, combine};
 use crate::function::degree::{Norms, QUICK_DOUBLE, QUICK_SINGLE, Quick, power_of_two, search};
 use crate::function::pade::{C3, C5, C7, C9, C13};
-use crate::kernel::simd::{Full, Machine, Simd};
+use crate::kernel::simd::{Full, Machine, Simd, Task};
 
 /// The largest number of squarings.
 pub(super) const SQUARINGS: usize = 8;
@@ -181,7 +182,7 @@ unsafe fn inspect<F: Base, S: Full<F>>(
 /// `X Y`, or `Z + X Y` if `ONTO`, of planes, into `z`.
 ///
 /// # Safety
-/// As for [`values`]; `z` is neither `x` nor `y`.
+/// As for [`Values`]; `z` is neither `x` nor `y`.
 #[inline(always)]
 unsafe fn times<F: Base, C: Machine<F>, const ONTO: bool>(
     n: usize,
@@ -196,13 +197,30 @@ unsafe fn times<F: Base, C: Machine<F>, const ONTO: bool>(
     unsafe { C::call(&Multiplication::<_, true, false>(&p)) }
 }
 
-/// From the matrix in `p.a` to its exponential in `p.r`; nothing if the matrix is not for this kernel.
-///
+/// From the matrix in `a` to its exponential in `r`; nothing if the matrix is not for this kernel.
+pub(super) struct Values<'a, F, C> {
+    pub n: usize,
+    pub planes: &'a Planes<F>,
+    pub machine: PhantomData<C>,
+}
+
+impl<F: Base, C: Machine<F>> Task for Values<'_, F, C> {
+    type Output = Option<Choice>;
+
+    /// # Safety
+    /// The planes are exclusively borrowed, of the order n with rows of full registers, and `a` is filled up with zeros;
+    /// `n <= MAX`.
+    #[inline(always)]
+    unsafe fn run(&self) -> Option<Choice> {
+        // SAFETY: the contract.
+        unsafe { values::<F, C>(self.n, self.planes) }
+    }
+}
+
 /// # Safety
-/// The planes are exclusively borrowed, of the order n with rows of full registers, and `a` is filled up with zeros;
-/// `n <= MAX`.
+/// As for [`Values`].
 #[inline(always)]
-pub(super) unsafe fn values<F: Base, C: Machine<F>>(n: usize, p: &Planes<F>) -> Option<Choice> {
+unsafe fn values<F: Base, C: Machine<F>>(n: usize, p: &Planes<F>) -> Option<Choice> {
     let quick = if size_of::<F>() == 4 { &QUICK_SINGLE } else { &QUICK_DOUBLE };
     let (m, ld) = (C::WIDE, p.ld);
     let columns = ld / C::WIDEST;
@@ -274,7 +292,7 @@ pub(super) unsafe fn values<F: Base, C: Machine<F>>(n: usize, p: &Planes<F>) -> 
         if !factor(m, n, p) {
             return None;
         }
-        Solution { n, factors: p.factors(), ld, columns, b: u, x: register(p.y) }.solve(m);
+        C::call(&Solution::<F, C::Wide> { n, factors: p.factors(), ld, columns, b: u, x: register(p.y) });
         let (y, r) = (register(p.y), register(p.r));
         for at in 0..len {
             r.add(at).write(m.add(y.add(at).read(), y.add(at).read()));
@@ -313,7 +331,7 @@ unsafe fn add_to_diagonal<F: Base>(n: usize, ld: usize, x: *mut F, c: F) {
 /// whose reciprocal might not be a number.
 ///
 /// # Safety
-/// As for [`values`]; the rows consist of registers of `S`.
+/// As for [`Values`]; the rows consist of registers of `S`.
 #[inline(always)]
 unsafe fn factor<F: Base, S: Full<F>>(m: S, n: usize, p: &Planes<F>) -> bool {
     let ld = p.ld;
@@ -361,7 +379,7 @@ unsafe fn factor<F: Base, S: Full<F>>(m: S, n: usize, p: &Planes<F>) -> bool {
 /// `A E + F B`, or `C + A E + F B` if `ONTO`, into `c`.
 ///
 /// # Safety
-/// As for [`lanes`]; `c` is none of the others.
+/// As for [`Lanes`]; `c` is none of the others.
 #[inline(always)]
 unsafe fn two_sided<F: Base, C: Machine<F>, K: Kind<F = F>, const ONTO: bool>(
     n: usize,
@@ -376,11 +394,30 @@ unsafe fn two_sided<F: Base, C: Machine<F>, K: Kind<F = F>, const ONTO: bool>(
 }
 
 /// The directions in `work.e` become the derivatives.
-///
+pub(super) struct Lanes<'a, F, C, K: Kind> {
+    pub n: usize,
+    pub planes: &'a Planes<F>,
+    pub choice: Choice,
+    pub work: &'a Work<Register<K>>,
+    pub machine: PhantomData<C>,
+}
+
+impl<F: Base, C: Machine<F>, K: Kind<F = F>> Task for Lanes<'_, F, C, K> {
+    type Output = ();
+
+    /// # Safety
+    /// The planes are those that [`Values`] has filled; `work` is exclusively borrowed, n rows of registers each.
+    #[inline(always)]
+    unsafe fn run(&self) {
+        // SAFETY: the contract.
+        unsafe { lanes::<F, C, K>(self.n, self.planes, self.choice, self.work) }
+    }
+}
+
 /// # Safety
-/// The planes are those that [`values`] has filled; `work` is exclusively borrowed, n rows of registers each.
+/// As for [`Lanes`].
 #[inline(always)]
-pub(super) unsafe fn lanes<F: Base, C: Machine<F>, K: Kind<F = F>>(
+unsafe fn lanes<F: Base, C: Machine<F>, K: Kind<F = F>>(
     n: usize,
     p: &Planes<F>,
     choice: Choice,
@@ -414,7 +451,7 @@ pub(super) unsafe fn lanes<F: Base, C: Machine<F>, K: Kind<F = F>>(
         let y = p.y;
         let last = Product::<K> { n, ld: p.ld, columns, a: y, e: dv, f: dv, b: y, c: t, onto: true };
         C::call(&Multiplication::<K, false, true>(&last));
-        Solution { n, factors: p.factors(), ld: p.ld, columns, b: t, x: m2 }.solve(m);
+        C::call(&Solution::<F, K::S> { n, factors: p.factors(), ld: p.ld, columns, b: t, x: m2 });
         for at in 0..len {
             e.add(at).write(m.add(m2.add(at).read(), m2.add(at).read()));
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use dualpack_core::Base;
 
-use super::chain::{Choice, PLANES, Planes, Work, lanes, values};
+use super::chain::{Choice, Lanes, PLANES, Planes, Values, Work};
 use super::product::{Kind, Pairs, Register, Row, Side};
 use super::{Form, Layout, Piece};
 use crate::kernel::Entries;
@@ -89,7 +89,7 @@ unsafe fn body<F: Base, C: Machine<F>, const P: usize>(job: &Job<F>) -> Option<C
             Some(choice) => choice,
             None => {
                 load_values(job.a, n, ld, p.a);
-                let choice = values::<F, C>(n, &p)?;
+                let choice = C::call(&Values::<F, C> { n, planes: &p, machine: PhantomData })?;
                 store_values(p.r, n, ld, job.a);
                 choice
             }
@@ -100,19 +100,19 @@ unsafe fn body<F: Base, C: Machine<F>, const P: usize>(job: &Job<F>) -> Option<C
                 Form::Row => {
                     let work = carved::<F, Row<F, C::Wide>>(n, ld / C::WIDEST, job.work);
                     load_values(job.a.tangents(first), n, ld, work.e.cast());
-                    lanes::<F, C, Row<F, C::Wide>>(n, &p, choice, &work);
+                    derive::<F, C, Row<F, C::Wide>>(n, &p, choice, &work);
                     store_values(work.e.cast(), n, ld, job.a.tangents(first));
                 }
                 Form::Pairs => {
                     let work = carved::<F, Pairs<F, C::Wide>>(n, n.div_ceil(2), job.work);
                     load_pairs(C::WIDE, job.a, n, piece, work.e);
-                    lanes::<F, C, Pairs<F, C::Wide>>(n, &p, choice, &work);
+                    derive::<F, C, Pairs<F, C::Wide>>(n, &p, choice, &work);
                     store_pairs(C::WIDE, work.e, n, piece, job.a);
                 }
                 Form::Side => {
                     let work = carved::<F, Side<F, C::Wide>>(n, n, job.work);
                     load_lanes(C::WIDE, job.a, n, piece, work.e);
-                    lanes::<F, C, Side<F, C::Wide>>(n, &p, choice, &work);
+                    derive::<F, C, Side<F, C::Wide>>(n, &p, choice, &work);
                     store_lanes(C::WIDE, work.e, n, piece, job.a);
                 }
             }
@@ -120,6 +120,19 @@ unsafe fn body<F: Base, C: Machine<F>, const P: usize>(job: &Job<F>) -> Option<C
         }
         Some(choice)
     }
+}
+
+/// # Safety
+/// As for [`Lanes`].
+#[inline(always)]
+unsafe fn derive<F: Base, C: Machine<F>, K: Kind<F = F>>(
+    n: usize,
+    planes: &Planes<F>,
+    choice: Choice,
+    work: &Work<Register<K>>,
+) {
+    // SAFETY: the contract.
+    unsafe { C::call(&Lanes::<F, C, K> { n, planes, choice, work, machine: PhantomData }) }
 }
 
 /// The work of a piece with `columns` registers for a row.

@@ -275,6 +275,8 @@ unsafe fn tall<K: Kind, const S: usize, const LEFT: bool, const RIGHT: bool>(
 pub(super) struct Multiplication<'a, K: Kind, const LEFT: bool, const RIGHT: bool>(pub &'a Product<K>);
 
 impl<K: Kind, const LEFT: bool, const RIGHT: bool> Task for Multiplication<'_, K, LEFT, RIGHT> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run(&self) {
         // SAFETY: the contract is that of `product`.
@@ -292,21 +294,21 @@ pub(super) struct Factors<F> {
     pub swaps: *const u32,
 }
 
-/// `X = (V − U)⁻¹ B`, where `B` is left with its rows interchanged.
-pub(super) struct Solution<F, V> {
+/// `X = (V − U)⁻¹ B`, where `B` is left with its rows interchanged, as a [`Task`].
+pub(super) struct Solution<F: Base, S: Full<F>> {
     pub n: usize,
     pub factors: Factors<F>,
     /// Floats in a row of the factors, and registers in one of the matrices.
     pub ld: usize,
     pub columns: usize,
-    pub b: *mut V,
-    pub x: *mut V,
+    pub b: *mut S::V,
+    pub x: *mut S::V,
 }
 
-impl<F: Base, V: Copy> Solution<F, V> {
+impl<F: Base, S: Full<F>> Solution<F, S> {
     /// Row `i` of a matrix from column `j` on.
     #[inline(always)]
-    fn row(&self, x: *mut V, i: usize, j: usize) -> *mut V {
+    fn row(&self, x: *mut S::V, i: usize, j: usize) -> *mut S::V {
         x.wrapping_add(i * self.columns + j)
     }
 
@@ -315,15 +317,10 @@ impl<F: Base, V: Copy> Solution<F, V> {
     /// rows among each other.
     ///
     /// # Safety
-    /// As for [`solve`], and all that is inside; the known rows are solved for.
+    /// As for [`run`](Task::run), and all that is inside; the known rows are solved for.
     #[inline(always)]
-    unsafe fn block<S: Full<F, V = V>, const R: usize, const C: usize, const FORWARD: bool>(
-        &self,
-        m: S,
-        i: usize,
-        j: usize,
-    ) {
-        let n = self.n;
+    unsafe fn block<const R: usize, const C: usize, const FORWARD: bool>(&self, i: usize, j: usize) {
+        let (m, n) = (S::FULL, self.n);
         // SAFETY: the contract.
         unsafe {
             let zero = m.splat(F::zero());
@@ -374,9 +371,9 @@ impl<F: Base, V: Copy> Solution<F, V> {
     /// `C` columns from `j` on.
     ///
     /// # Safety
-    /// As for [`solve`], and the columns end inside.
+    /// As for [`run`](Task::run), and the columns end inside.
     #[inline(always)]
-    unsafe fn stripe<S: Full<F, V = V>, const C: usize>(&self, m: S, j: usize) {
+    unsafe fn stripe<const C: usize>(&self, j: usize) {
         let n = self.n;
         // SAFETY: rows and columns are inside by the contract.
         unsafe {
@@ -390,48 +387,50 @@ impl<F: Base, V: Copy> Solution<F, V> {
             }
             let mut i = 0;
             while i + 4 <= n {
-                self.block::<S, 4, C, true>(m, i, j);
+                self.block::<4, C, true>(i, j);
                 i += 4;
             }
             while i < n {
-                self.block::<S, 1, C, true>(m, i, j);
+                self.block::<1, C, true>(i, j);
                 i += 1;
             }
             while i >= 4 {
                 i -= 4;
-                self.block::<S, 4, C, false>(m, i, j);
+                self.block::<4, C, false>(i, j);
             }
             while i > 0 {
                 i -= 1;
-                self.block::<S, 1, C, false>(m, i, j);
+                self.block::<1, C, false>(i, j);
             }
         }
     }
+}
 
-    /// Solves.
-    ///
+impl<F: Base, S: Full<F>> Task for Solution<F, S> {
+    type Output = ();
+
     /// # Safety
     /// The factors are those of a matrix of order n with rows of `ld` floats; `b` and `x` are exclusively borrowed, have n
     /// rows of `columns` registers and do not overlap.
     #[inline(always)]
-    pub(super) unsafe fn solve<S: Full<F, V = V>>(&self, m: S) {
+    unsafe fn run(&self) {
         let mut j = 0;
         // SAFETY: the stripes end at the last column.
         unsafe {
             while S::COLUMNS >= 4 && j + 4 <= self.columns {
-                self.stripe::<S, 4>(m, j);
+                self.stripe::<4>(j);
                 j += 4;
             }
             if S::COLUMNS >= 4 && j + 3 <= self.columns {
-                self.stripe::<S, 3>(m, j);
+                self.stripe::<3>(j);
                 j += 3;
             }
             while j + 2 <= self.columns {
-                self.stripe::<S, 2>(m, j);
+                self.stripe::<2>(j);
                 j += 2;
             }
             if j < self.columns {
-                self.stripe::<S, 1>(m, j);
+                self.stripe::<1>(j);
             }
         }
     }

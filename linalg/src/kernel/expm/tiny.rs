@@ -32,6 +32,11 @@ machines! {
 /// As for [`exponential`], and the CPU is of this kind.
 #[inline(always)]
 unsafe fn body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) -> bool {
+    // Without fused operations and their registers the kernel for all orders is as good, and there is no other copy to
+    // be compiled.
+    if cfg!(target_arch = "x86_64") && !C::FUSED {
+        return false;
+    }
     // SAFETY: the contract.
     unsafe {
         match (a.rows, lanes <= 4 || C::WIDEST == 4) {
