@@ -1,12 +1,14 @@
 //! Differentiated Cholesky factorization of large matrices: the tiles of [`recurrence`](super::recurrence) on copies of
 //! the lower triangle, group by group of lanes, in which everything a tile reads lies side by side.
 
+use std::marker::PhantomData;
+
 use dualpack_core::Base;
 use nalgebra::DMatrixView;
 
 use super::recurrence::{Lanes, Panels, columns};
 use super::rows::{self, Lane};
-use super::simd::{Job, Machine, Simd, machines};
+use super::simd::{Job, Machine, Simd, Task, machines};
 use super::{Entries, Interleaved, Order};
 use crate::scratch::with_uninit;
 
@@ -80,8 +82,8 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
     // SAFETY: the contract.
     unsafe {
         match (lanes < FEW, C::WIDEST) {
-            (true, 8) => by_rows::<F, C, 8>(l, a, lanes, start),
-            (true, _) => by_rows::<F, C, 4>(l, a, lanes, start),
+            (true, 8) => C::call(&ByRows::<F, C, 8> { l, a, lanes, start, machine: PhantomData }),
+            (true, _) => C::call(&ByRows::<F, C, 4> { l, a, lanes, start, machine: PhantomData }),
             (false, _) => by_lanes::<F, C, P>(l, a, lanes, start),
         }
     }
@@ -140,6 +142,25 @@ unsafe fn by_rows<F: Base, C: Machine<F>, const B: usize>(
             rows::factor::<F, C::Wide, B>(C::WIDE, Lane { blocks, l: factor, inverses, d });
             each::<F, B>(own, d, |source, target| source.write(target.read()));
         }
+    }
+}
+
+/// [`by_rows`] as a [`Task`] of the machine `C`.
+struct ByRows<F, C, const B: usize> {
+    l: Entries<F>,
+    a: Entries<F>,
+    lanes: usize,
+    start: *mut F,
+    machine: PhantomData<C>,
+}
+
+impl<F: Base, C: Machine<F>, const B: usize> Task for ByRows<F, C, B> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(&self) {
+        // SAFETY: the contract.
+        unsafe { by_rows::<F, C, B>(self.l, self.a, self.lanes, self.start) }
     }
 }
 

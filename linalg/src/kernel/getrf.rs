@@ -1,6 +1,7 @@
 //! Differentiated LU factorization: the tiles of [`elimination`](super::elimination) on copies of the matrix, group by
 //! group of lanes, in which everything a tile reads lies side by side. The copy interchanges the rows.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use dualpack_core::Base;
@@ -8,7 +9,7 @@ use nalgebra::DMatrixView;
 
 use super::elimination::{Factor, Factors, Trapezoid, above, eliminate};
 use super::level3::reciprocal;
-use super::simd::{Job, Machine, Simd, machines};
+use super::simd::{Job, Machine, Simd, Task, machines};
 use super::{Entries, Interleaved, Order};
 use crate::scratch::with_uninit;
 
@@ -96,9 +97,10 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
             }
         }
         if few > 0 {
+            let few = many..lanes;
             match C::WIDEST {
-                8 => e.by_rows::<C, 8>(many..lanes, buffer),
-                _ => e.by_rows::<C, 4>(many..lanes, buffer),
+                8 => C::call(&ByRows::<F, C, 8> { e, lanes: few, buffer, machine: PhantomData }),
+                _ => C::call(&ByRows::<F, C, 4> { e, lanes: few, buffer, machine: PhantomData }),
             }
         }
     }
@@ -213,6 +215,24 @@ impl<F: Base> Elimination<'_, F> {
                 self.a.store(i, j, 0, [self.lu.value(i, j)]);
             }
         }
+    }
+}
+
+/// [`Elimination::by_rows`] as a [`Task`] of the machine `C`.
+struct ByRows<'a, F, C, const B: usize> {
+    e: Elimination<'a, F>,
+    lanes: Range<usize>,
+    buffer: *mut F,
+    machine: PhantomData<C>,
+}
+
+impl<F: Base, C: Machine<F>, const B: usize> Task for ByRows<'_, F, C, B> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(&self) {
+        // SAFETY: the contract.
+        unsafe { self.e.by_rows::<C, B>(self.lanes.clone(), self.buffer) }
     }
 }
 
