@@ -88,9 +88,7 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lane
             inverses[j] = a.value(j, j).recip();
         }
         let f = Lanes { n, l, inverses: inverses.as_ptr(), d: l };
-        for q in 0..n.div_ceil(P) {
-            C::each_apart(lanes, &Columns::<F, P> { f, q });
-        }
+        C::each_apart(lanes, &Columns::<F, P>(f));
     }
 }
 
@@ -99,19 +97,19 @@ pub(super) fn panels<F, const P: usize>(a: Entries<F>) -> Panels<F> {
     Panels { start: a.start, panel: P * a.down, growth: 0, down: a.down, right: a.right }
 }
 
-/// A panel of columns of a matrix whose values are stored before its lanes.
-struct Columns<F, const P: usize> {
-    f: Lanes<F>,
-    q: usize,
-}
+/// The lanes of a matrix whose values are stored before its lanes.
+struct Columns<F, const P: usize>(Lanes<F>);
 
 impl<F: Base, const P: usize> Job<F> for Columns<F, P> {
     #[inline(always)]
     unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
+        let f = self.0;
         // SAFETY: the lanes lie inside the entries, behind the value.
         unsafe {
-            let d = Panels { start: self.f.d.start.add(1 + lane), ..self.f.d };
-            columns::<F, M, P>(m, Lanes { d, ..self.f }, self.q);
+            let d = Panels { start: f.d.start.add(1 + lane), ..f.d };
+            for q in 0..f.n.div_ceil(P) {
+                columns::<F, M, P>(m, Lanes { d, ..f }, q);
+            }
         }
     }
 }
@@ -201,7 +199,7 @@ pub(crate) const TINY: usize = POTRF_LIMIT;
 /// Up to this order a front solves in the kernel too.
 const TINY_SOLVE: usize = 12;
 
-/// The factorization itself, values and lanes, panel by panel of columns. Returns 0, or the order of the first leading
+/// The factorization itself, values, then lanes. Returns 0, or the order of the first leading
 /// minor that is not positive: then the values are left as they were.
 ///
 /// # Safety
@@ -231,17 +229,14 @@ unsafe fn factor_columns<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, 
     let mut factor = Values::<F>::new(n);
     // SAFETY: all indices are below n, in the lower triangle.
     unsafe {
-        for q in 0..n.div_ceil(P) {
-            if (q * P).is_multiple_of(VALUES) {
-                let minor = factor.columns::<C>(a, q * P);
-                if minor > 0 {
-                    return minor;
-                }
+        for first in (0..n).step_by(VALUES) {
+            let minor = factor.columns::<C>(a, first);
+            if minor > 0 {
+                return minor;
             }
-            let (l, inverses) = (factor.panels::<P>(), factor.inverses());
-            let f = Lanes { n, l, inverses, d: panels::<F, P>(a) };
-            C::each_apart(lanes, &Columns::<F, P> { f, q });
         }
+        let (l, inverses) = (factor.panels::<P>(), factor.inverses());
+        C::each_apart(lanes, &Columns::<F, P>(Lanes { n, l, inverses, d: panels::<F, P>(a) }));
         for j in 0..n {
             for i in j..n {
                 a.store(i, j, 0, [factor.at(i, j).read()]);
@@ -272,8 +267,7 @@ unsafe fn finite<F: Base>(routine: &'static str, a: Entries<F>, lower: bool) -> 
 }
 
 /// Cholesky factorization of the lower triangle, value and lanes, of a small matrix of duals; `None` if the matrix is
-/// not small or not of first order: then nothing was done. After an error the values are as they were, the lanes any
-/// numbers.
+/// not small or not of first order: then nothing was done. After an error the matrix is as it was.
 pub(crate) fn factor<F: Base>(matrix: Interleaved<'_, F>) -> Option<Result<(), Error>> {
     let Interleaved { entries: a, lanes, order, .. } = matrix;
     if a.rows > TINY || a.rows != a.cols || order != Order::First {

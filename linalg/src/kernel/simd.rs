@@ -502,7 +502,7 @@ mod x86 {
                 unsafe fn call<T: Task>(task: &T) -> T::Output {
                     #[target_feature(enable = "avx2,fma")]
                     #[inline(never)]
-            unsafe fn compiled<T: Task>(task: &T) -> T::Output {
+                    unsafe fn compiled<T: Task>(task: &T) -> T::Output {
                         // SAFETY: the contract.
                         unsafe { task.run() }
                     }

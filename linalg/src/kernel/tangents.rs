@@ -3,13 +3,12 @@
 
 use std::any::{Any, TypeId};
 use std::array::from_fn;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use dualpack_core::Base;
 
 use super::level3::reciprocal;
-use super::simd::{Job, Machine, Simd, Task, machines};
+use super::simd::{Job, Machine, Simd, machines};
 use super::{Entries, Interleaved, InterleavedRef, Order, packed};
 
 /// Up to this many rows and columns the lanes are worked on where they are.
@@ -174,37 +173,22 @@ impl<F: Base, const P: usize> Job<F> for Tiled<'_, Product<F>, P> {
     }
 }
 
-/// The values of a job, in such tiles, as a [`Task`] of the machine `C`.
-struct TiledValues<'a, T, C, const P: usize>(&'a T, PhantomData<C>);
-
-impl<F: Base, C: Machine<F>, const P: usize> Task for TiledValues<'_, Product<F>, C, P> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run(&self) {
-        let (p, one) = (self.0, C::ONE);
-        let (rows, columns) = (p.c.rows, p.c.cols);
-        // SAFETY: the tiles end inside.
-        unsafe {
-            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| values::<F, C::One, R, S>(one, p, (i, j))));
-        }
-    }
-}
-
 /// # Safety
 /// The matrices fit each other and have the lanes; they may be read, and `c` is exclusively borrowed; the CPU is that of
 /// `C`.
 #[inline(always)]
 unsafe fn product_body<F: Base, C: Machine<F>, const P: usize>(p: &Product<F>) {
+    let (rows, columns) = (p.c.rows, p.c.cols);
     if p.values && p.lanes == 1 && p.a.down == 2 && p.c.down == 2 {
         // SAFETY: the contract, and one lane in entries that follow each other.
         return unsafe { packed::product::<F, C, P>(p) };
     }
-    // SAFETY: the contract.
+    // SAFETY: the contract; the tiles end inside.
     unsafe {
-        C::each_apart(p.lanes, &Tiled::<_, P>(p));
+        C::each(p.lanes, &Tiled::<_, P>(p));
         if p.values {
-            C::call(&TiledValues::<_, C, P>(p, PhantomData));
+            let one = C::ONE;
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| values::<F, C::One, R, S>(one, p, (i, j))));
         }
     }
 }
@@ -489,20 +473,6 @@ impl<F: Base, const P: usize> Job<F> for Tiled<'_, Solve<F>, P> {
     }
 }
 
-impl<F: Base, C: Machine<F>, const P: usize> Task for TiledValues<'_, Solve<F>, C, P> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run(&self) {
-        let (p, one) = (self.0, C::ONE);
-        let (rows, columns) = (p.rows, p.columns);
-        // SAFETY: the tiles end inside, and come in order.
-        unsafe {
-            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| value_unknowns::<F, C::One, R, S>(one, p, (i, j))));
-        }
-    }
-}
-
 /// The reciprocals of the diagonal, in `room`.
 ///
 /// # Safety
@@ -527,17 +497,19 @@ pub(super) unsafe fn invert<F: Base, const N: usize>(p: &mut Solve<F>, room: &mu
 /// that of `C`.
 #[inline(always)]
 unsafe fn solve_body<F: Base, C: Machine<F>, const P: usize>(p: &Solve<F>) {
+    let (rows, columns) = (p.rows, p.columns);
     let mut room = [const { MaybeUninit::uninit() }; LIMIT];
     let mut p = *p;
     // SAFETY: the contract; `Solve::new` compared the sizes.
     unsafe { invert(&mut p, &mut room) };
     let p = &p;
-    // SAFETY: the contract; the values come first.
+    // SAFETY: the contract; the tiles end inside, and come in order.
     unsafe {
         if p.values {
-            C::call(&TiledValues::<_, C, P>(p, PhantomData));
+            let one = C::ONE;
+            tiles!(P, j to columns, |S| tiles!(P, i to rows, |R| value_unknowns::<F, C::One, R, S>(one, p, (i, j))));
         }
-        C::each_apart(p.lanes, &Tiled::<_, P>(p));
+        C::each(p.lanes, &Tiled::<_, P>(p));
     }
 }
 

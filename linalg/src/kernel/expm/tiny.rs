@@ -32,8 +32,8 @@ machines! {
 /// As for [`exponential`], and the CPU is of this kind.
 #[inline(always)]
 unsafe fn body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usize) -> bool {
-    // Without fused operations and their registers the kernel for all orders is as good, and there is no other copy to
-    // be compiled.
+    // On the oldest CPUs the kernel for all orders takes over: a copy less to be compiled, and they gain the least, because
+    // the matrices do not fit their registers.
     if cfg!(target_arch = "x86_64") && !C::FUSED {
         return false;
     }
