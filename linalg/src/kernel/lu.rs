@@ -214,35 +214,24 @@ impl<F: Base, const L: usize> Factors<F, L> {
     }
 }
 
-/// Runs `$body` for a number of rows that the compiler knows where it is `usual`, and with the length of rows that fits.
-/// Because the code is long, there are fewer copies where the factors are there already (`known`), in single precision, and
-/// one only for CPUs that nothing is compiled for.
+/// Runs `$body` for a number of rows that the compiler knows where it is usual, and with the length of rows that fits.
+/// Not so for single precision, because the code is long, and in one copy only for CPUs that nothing is compiled for.
 macro_rules! sized {
-    (usual $F:ty, $FUSED:ident, $n:expr, |$m:ident, $L:ident| $body:expr) => {
-        if const { size_of::<$F>() == 4 } || (cfg!(target_arch = "x86_64") && !$FUSED) {
-            sized!(known $F, $FUSED, $n, |$m, $L| $body)
+    ($F:ty, $FUSED:ident, $n:expr, |$m:ident, $L:ident| $body:expr) => {
+        if cfg!(target_arch = "x86_64") && !$FUSED {
+            sized!(@call $n, 12, $m, $L, $body)
+        } else if const { size_of::<$F>() == 4 } {
+            match $n {
+                n @ 0..=4 => sized!(@call n, 4, $m, $L, $body),
+                6 => sized!(@call 6, 8, $m, $L, $body),
+                n => sized!(@call n, 12, $m, $L, $body),
+            }
         } else {
             match $n {
                 2 => sized!(@call 2, 4, $m, $L, $body),
                 3 => sized!(@call 3, 4, $m, $L, $body),
                 4 => sized!(@call 4, 4, $m, $L, $body),
                 6 => sized!(@call 6, 8, $m, $L, $body),
-                n @ 0..=8 => sized!(@call n, 8, $m, $L, $body),
-                n => sized!(@call n, 12, $m, $L, $body),
-            }
-        }
-    };
-    (known $F:ty, $FUSED:ident, $n:expr, |$m:ident, $L:ident| $body:expr) => {
-        if cfg!(target_arch = "x86_64") && !$FUSED {
-            sized!(@call $n, 12, $m, $L, $body)
-        } else if const { size_of::<$F>() == 4 } {
-            match $n {
-                n @ 0..=4 => sized!(@call n, 4, $m, $L, $body),
-                n => sized!(@call n, 12, $m, $L, $body),
-            }
-        } else {
-            match $n {
-                n @ 0..=4 => sized!(@call n, 4, $m, $L, $body),
                 n @ 0..=8 => sized!(@call n, 8, $m, $L, $body),
                 n => sized!(@call n, 12, $m, $L, $body),
             }
@@ -263,7 +252,7 @@ macro_rules! sized {
 #[inline(always)]
 unsafe fn system_body<F: Base, const FUSED: bool>(a: Entries<F>, b: Entries<F>, lanes: usize) -> bool {
     // SAFETY: the contract.
-    sized!(usual F, FUSED, a.rows, |n, L| unsafe {
+    sized!(F, FUSED, a.rows, |n, L| unsafe {
         let mut factors = Factors::<F, L>::new();
         each!(outer L, i in 0, n, {
             factors.upper[i] = std::array::from_fn(|j| if j < n { a.value(i, j) } else { F::zero() })
@@ -298,7 +287,7 @@ fn fits<F>(a: Entries<F>, b: Entries<F>) -> bool {
 #[inline(always)]
 unsafe fn factor_body<F: Base, const FUSED: bool>(a: Entries<F>, pivots: &mut [usize; TINY]) -> bool {
     // SAFETY: rows and columns below n.
-    sized!(usual F, FUSED, a.rows, |n, L| unsafe {
+    sized!(F, FUSED, a.rows, |n, L| unsafe {
         let (mut factors, mut interchanges) = (Factors::<F, L>::new(), [0; L]);
         each!(outer L, i in 0, n, {
             factors.upper[i] = std::array::from_fn(|j| if j < n { a.value(i, j) } else { F::zero() })
@@ -350,7 +339,7 @@ unsafe fn solve_body<F: Base, const FUSED: bool>(
     lanes: usize,
 ) -> bool {
     // SAFETY: the contract.
-    sized!(known F, FUSED, lu.rows, |n, L| unsafe {
+    sized!(F, FUSED, lu.rows, |n, L| unsafe {
         let mut factors = Factors::<F, L>::new();
         let mut ordinary = true;
         for i in 0..n {
