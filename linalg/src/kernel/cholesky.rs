@@ -175,7 +175,7 @@ unsafe fn potrs_lanes<F: Base, const FUSED: bool>(l: Entries<F>, b: Entries<F>, 
 }
 
 dispatch! {
-    unsafe fn potrs_any<F: Base>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) => potrs_lanes
+    unsafe fn potrs_any<F: Base>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) => potrs_lanes, avx2 is enough
 }
 
 /// The tangents of the solution, in place of those of the right-hand side, where the values hold the solution already.
@@ -335,7 +335,7 @@ unsafe fn solve_lanes<F: Base, const FUSED: bool>(l: Entries<F>, b: Entries<F>, 
 }
 
 dispatch! {
-    unsafe fn solve_any<F: Base>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) => solve_lanes
+    unsafe fn solve_any<F: Base>(l: Entries<F>, b: Entries<F>, lanes: usize, w: &mut [F]) => solve_lanes, avx2 is enough
 }
 
 /// Solve with a small lower factor that [`factor`] made, value and lanes; `None` if it is not small, not of first

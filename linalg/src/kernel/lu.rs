@@ -262,7 +262,7 @@ unsafe fn system_body<F: Base, const FUSED: bool>(a: Entries<F>, b: Entries<F>, 
 }
 
 dispatch! {
-    unsafe fn system_any<F: Base>(a: Entries<F>, b: Entries<F>, lanes: usize) -> bool => system_body
+    unsafe fn system_any<F: Base>(a: Entries<F>, b: Entries<F>, lanes: usize) -> bool => system_body, avx2 is enough
 }
 
 /// `B ← A⁻¹ B`, values and lanes. `false`, and nothing done, if the matrices are not tiny, not of first order, do not fit
@@ -306,7 +306,7 @@ unsafe fn factor_body<F: Base, const FUSED: bool>(a: Entries<F>, pivots: &mut [u
 }
 
 dispatch! {
-    unsafe fn factor_any<F: Base>(a: Entries<F>, pivots: &mut [usize; TINY]) -> bool => factor_body
+    unsafe fn factor_any<F: Base>(a: Entries<F>, pivots: &mut [usize; TINY]) -> bool => factor_body, avx2 is enough
 }
 
 /// The LU factorization of a tiny square matrix, in place, with pivots counted from one. `false`, and nothing done, if it
@@ -358,7 +358,7 @@ unsafe fn solve_body<F: Base, const FUSED: bool>(
 dispatch! {
     unsafe fn solve_any<F: Base>(
         lu: Entries<F>, rows: &[usize; TINY], a: Entries<F>, b: Entries<F>, lanes: usize,
-    ) -> bool => solve_body
+    ) -> bool => solve_body, avx2 is enough
 }
 
 /// `B ← A⁻¹ B`, values and lanes, by the factors `lu` and interchanges `ipiv`, counted from one. `false`, and nothing

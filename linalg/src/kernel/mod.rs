@@ -1,6 +1,6 @@
 //! Kernels for small matrices: the lanes of an entry stay side by side, as the dual numbers store them, and are the
-//! SIMD dimension. Each kernel is compiled for AVX-512, for AVX2 with FMA and for the baseline; the CPU decides at
-//! run time. Every lane is computed by the same operations whatever the other lanes are.
+//! SIMD dimension. Each kernel is compiled for AVX-512 where that gains, for AVX2 with FMA and for the baseline; the CPU
+//! decides at run time. Every lane is computed by the same operations whatever the other lanes are.
 //!
 //! - [`cholesky`]: factorization and solve on interleaved lanes, [`blocked`]: the factorization of large matrices,
 //!   [`recurrence`] and [`rows`]: the tiles of both, [`whole`]: a matrix that is one tile, [`simd`]: what they are made of;
@@ -222,9 +222,12 @@ macro_rules! compiled {
 use compiled;
 
 /// Makes `$name` out of `$body`, whose last parameter says whether to use fused multiply-add: compiled three times,
-/// chosen at run time.
+/// chosen at run time; twice for single precision, and where AVX2 is said to be enough, because registers of 512 bits made
+/// the kernel slower.
 macro_rules! dispatch {
-    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident) => {
+    (@avx512) => { true };
+    (@avx512 avx2) => { false };
+    ($(#[$doc:meta])* $vis:vis unsafe fn $name:ident<$T:ident: $bound:path>($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? => $body:ident $(, $enough:ident is enough)?) => {
         $crate::kernel::compiled!($name<$T>($($ty),*) $(-> $out)?);
 
         $(#[$doc])*
@@ -243,8 +246,10 @@ macro_rules! dispatch {
                     unsafe { $body::<$T, true>($($arg),*) }
                 }
                 // Eight singles are half an AVX-512 register.
-                if const { size_of::<<$T as nalgebra::ComplexField>::RealField>() > 4 }
-                    && is_x86_feature_detected!("avx512f")
+                if const {
+                    size_of::<<$T as nalgebra::ComplexField>::RealField>() > 4
+                        && $crate::kernel::dispatch!(@avx512 $($enough)?)
+                } && is_x86_feature_detected!("avx512f")
                 {
                     // SAFETY: the CPU has the feature; the rest of the contract is the caller's.
                     return unsafe { avx512($($arg),*) };
