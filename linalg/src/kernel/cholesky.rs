@@ -236,7 +236,7 @@ unsafe fn factor_columns<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, 
             }
         }
         let (l, inverses) = (factor.panels::<P>(), factor.inverses());
-        C::each_apart(lanes, &Columns::<F, P>(Lanes { n, l, inverses, d: panels::<F, P>(a) }));
+        C::each(lanes, &Columns::<F, P>(Lanes { n, l, inverses, d: panels::<F, P>(a) }));
         for j in 0..n {
             for i in j..n {
                 a.store(i, j, 0, [factor.at(i, j).read()]);
