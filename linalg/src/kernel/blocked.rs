@@ -50,7 +50,7 @@ const MOST: usize = 8;
 
 /// The numbers that [`lanes_on`] needs beside the matrices: a triangle of lanes, one of values, and the reciprocals.
 fn scratch(n: usize, lanes: usize) -> usize {
-    let width = if lanes < FEW { 1 } else { MOST };
+    let width = if lanes < FEW { 1 } else { lanes.next_multiple_of(MOST) };
     packed::<MOST>(n, width) + packed::<MOST>(n, 1) + n.next_multiple_of(MOST)
 }
 
@@ -102,7 +102,7 @@ unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(
 ) {
     let n = l.rows;
     // The lanes come first, so that they begin with a cache line.
-    let (lanes_len, values) = (packed::<P>(n, C::WIDEST), packed::<P>(n, 1));
+    let (lanes_len, values) = (packed::<P>(n, lanes.next_multiple_of(C::WIDEST)), packed::<P>(n, 1));
     // SAFETY: three parts of the scratch; all indices lie in the lower triangles of order n.
     unsafe {
         let (l_start, inverses) = (start.add(lanes_len), start.add(lanes_len + values));
@@ -111,7 +111,15 @@ unsafe fn by_lanes<F: Base, C: Machine<F>, const P: usize>(
         for k in 0..n {
             inverses.add(k).write(l.value(k, k).recip());
         }
-        C::each_apart(lanes, &Group::<F, P> { a, l: factor, inverses, start });
+        let copies = Copies { a, len: values, start };
+        // Few columns at a time, so that all groups find them in a cache.
+        for q in 0..n.div_ceil(P) {
+            C::each(lanes, &CopyIn::<F, P> { copies, q });
+        }
+        C::each_apart(lanes, &Group::<F, P> { copies, l: factor, inverses });
+        for q in 0..n.div_ceil(P) {
+            C::each(lanes, &CopyOut::<F, P> { copies, q });
+        }
     }
 }
 
@@ -184,29 +192,68 @@ unsafe fn padded<F: Base, const B: usize>(a: Entries<F>, copy: Panels<F>) {
     }
 }
 
-/// What is done with a group of lanes.
-struct Group<F, const P: usize> {
+/// Where the copies of the lanes are, `len` floats for each lane.
+#[derive(Clone, Copy)]
+struct Copies<F> {
     a: Entries<F>,
+    len: usize,
+    start: *mut F,
+}
+
+impl<F: Base> Copies<F> {
+    /// The lanes from number `lane` on in the matrix, and their copy, `width` lanes in each entry.
+    #[inline(always)]
+    fn of<const P: usize>(&self, lane: usize, width: usize) -> (Entries<F>, Panels<F>) {
+        let lanes = Entries { start: self.a.start.wrapping_add(1 + lane), ..self.a };
+        (lanes, triangle::<F, P>(self.start.wrapping_add(self.len * lane), width))
+    }
+}
+
+/// Copies panel `q` of the columns of a group of lanes.
+struct CopyIn<F, const P: usize> {
+    copies: Copies<F>,
+    q: usize,
+}
+
+impl<F: Base, const P: usize> Job<F> for CopyIn<F, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
+        let (whole, (a, d)) = (m.whole(), self.copies.of::<P>(lane, M::WIDTH));
+        // SAFETY: entries of the lower triangle; the copy has room for whole groups.
+        unsafe { each_of::<F, P>(self.q, a, d, |source, target| whole.store(target, m.load(source))) };
+    }
+}
+
+/// Copies such a panel back.
+struct CopyOut<F, const P: usize> {
+    copies: Copies<F>,
+    q: usize,
+}
+
+impl<F: Base, const P: usize> Job<F> for CopyOut<F, P> {
+    #[inline(always)]
+    unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
+        let (whole, (a, d)) = (m.whole(), self.copies.of::<P>(lane, M::WIDTH));
+        // SAFETY: as in `CopyIn`.
+        unsafe { each_of::<F, P>(self.q, a, d, |source, target| m.store(source, whole.load(target))) };
+    }
+}
+
+/// What is done with the copy of a group of lanes.
+struct Group<F, const P: usize> {
+    copies: Copies<F>,
     l: Panels<F>,
     inverses: *const F,
-    /// Where the copy of the lanes goes.
-    start: *mut F,
 }
 
 impl<F: Base, const P: usize> Job<F> for Group<F, P> {
     #[inline(always)]
     unsafe fn run<M: Simd<F>>(&self, m: M, lane: usize) {
-        let (a, n, whole) = (self.a, self.a.rows, m.whole());
-        let d = triangle::<F, P>(self.start, M::WIDTH);
-        // SAFETY: entries of the lower triangles; the copy has room for whole groups.
-        unsafe {
-            let lanes = Entries { start: a.start.add(1 + lane), ..a };
-            each::<F, P>(lanes, d, |source, target| whole.store(target, m.load(source)));
-            let f = Lanes { n, l: self.l, inverses: self.inverses, d };
-            for q in 0..n.div_ceil(P) {
-                columns::<F, M::Whole, P>(whole, f, q);
-            }
-            each::<F, P>(lanes, d, |source, target| m.store(source, whole.load(target)));
+        let (whole, (a, d)) = (m.whole(), self.copies.of::<P>(lane, M::WIDTH));
+        let f = Lanes { n: a.rows, l: self.l, inverses: self.inverses, d };
+        for q in 0..a.rows.div_ceil(P) {
+            // SAFETY: the copies are triangles of the order of the matrix.
+            unsafe { columns::<F, M::Whole, P>(whole, f, q) };
         }
     }
 }
@@ -217,9 +264,26 @@ impl<F: Base, const P: usize> Job<F> for Group<F, P> {
 /// `copy` is a triangle of the order of the square matrix `a`.
 #[inline(always)]
 unsafe fn each<F: Base, const P: usize>(a: Entries<F>, copy: Panels<F>, mut f: impl FnMut(*mut F, *mut F)) {
+    for q in 0..a.rows.div_ceil(P) {
+        // SAFETY: the contract.
+        unsafe { each_of::<F, P>(q, a, copy, &mut f) };
+    }
+}
+
+/// [`each`] in the panel of columns `q`.
+///
+/// # Safety
+/// As for `each`, and there is such a panel.
+#[inline(always)]
+unsafe fn each_of<F: Base, const P: usize>(
+    q: usize,
+    a: Entries<F>,
+    copy: Panels<F>,
+    mut f: impl FnMut(*mut F, *mut F),
+) {
     let n = a.rows;
-    for k in 0..n {
-        for p in k / P..n.div_ceil(P) {
+    for k in q * P..n.min(q * P + P) {
+        for p in q..n.div_ceil(P) {
             // SAFETY: rows of the panel from the diagonal on, below n.
             unsafe {
                 let (mut source, mut target) = (a.start.add(p * P * a.down + k * a.right), copy.at(p, k));
