@@ -1,4 +1,4 @@
-use dualpack::{Cholesky, Dual, Dual2, Error, HyperDual, Lapack, Potrf, Real, Uplo};
+use dualpack::{Cholesky, Dual, Dual2, Error, Getrf, HyperDual, Lapack, Potrf, Real, Uplo};
 use nalgebra::{DMatrix, DVector, Matrix3, Matrix3x1, SMatrix, Vector3};
 
 use crate::laws::{FIRST, SECOND, assert_differences};
@@ -67,6 +67,34 @@ fn front_and_floor() {
     let expected = Error::NotPositiveDefinite { routine: "potrf", minor: 2 };
     assert_eq!(f64::potrf(Uplo::Lower, a.clone().as_view_mut()).unwrap_err(), expected);
     assert_eq!(Cholesky::new(a).unwrap_err(), expected);
+}
+
+/// What is refused is left as it was, in the kernel and beyond it.
+#[test]
+fn refused_input_is_left_alone() {
+    for n in [2, 4, 6, 24, 25, 40] {
+        for bad in [f64::NAN, f64::INFINITY] {
+            let mut a = Kind::Spd.matrix(85, n).map(|x| Dual::<f64, 3>::new(x, [1.0, 2.0, 3.0]));
+            a[(n - 1, n - 1)].value = bad;
+            let bits = |a: &DMatrix<Dual<f64, 3>>| {
+                a.iter().map(|x| (x.value.to_bits(), x.eps.map(f64::to_bits))).collect::<Vec<_>>()
+            };
+            let before = bits(&a);
+            let error = Dual::front_potrf(a.as_view_mut()).unwrap_err();
+            assert_eq!(error, Error::NonFinite { routine: "potrf", row: n, col: n });
+            assert_eq!(bits(&a), before, "n = {n}");
+        }
+    }
+}
+
+/// No time and no memory for columns without rows, or rows without columns.
+#[test]
+fn empty_but_long() {
+    type D = Dual<f64, 2>;
+    let none = DMatrix::<D>::zeros(0, 0);
+    let x = Cholesky::new(none).unwrap().solve(&DMatrix::<D>::zeros(0, 1 << 40)).unwrap();
+    assert_eq!(x.shape(), (0, 1 << 40));
+    assert_eq!(D::getrf(DMatrix::<D>::zeros(i32::MAX as usize, 0).as_view_mut(), &mut []), Ok(()));
 }
 
 /// Everything a front returns, as one list of numbers.

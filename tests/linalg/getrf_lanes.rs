@@ -3,7 +3,7 @@
 
 use std::array::from_fn;
 
-use dualpack::{Dual, Error, Getrf, Lapack, Real};
+use dualpack::{Dual, Error, Getrf, LU, Lapack, Real};
 use nalgebra::DMatrix;
 
 use crate::getrf::{permuted, tangents, unpack};
@@ -228,5 +228,61 @@ fn overflow_is_loud() {
     }
     for n in [2, 4, 5, 14, 70] {
         counts!(|N| check::<N>(n), 1 4 8);
+    }
+}
+
+/// A pivot that has overflowed is divided by, which gives finite numbers: none of their tangents may be finite and wrong.
+/// The same matrix, scaled so that nothing overflows, has the same `L`.
+#[test]
+fn no_tangent_behind_an_overflow_is_wrong() {
+    const SCALE: f64 = 1.0 / 1_048_576.0;
+    fn entries(n: usize) -> DMatrix<(f64, f64)> {
+        let mut a = DMatrix::<f64>::identity(n, n).map(|x| (x, 0.0));
+        let (k, i, j) = (n - 3, n - 2, n - 1);
+        a[(k, i)] = (1.5e308, 0.0);
+        (a[(i, k)], a[(i, i)], a[(i, j)]) = ((1.0, 1.0), (-1.5e308, 1.0), (1.0, 1.0));
+        (a[(j, i)], a[(j, j)]) = ((0.75e308, 3.0), (1.0, 1.0));
+        a
+    }
+    /// Rows and columns of the factors where tangents are right, the only ones that may be finite.
+    fn compare(n: usize, found: impl Fn(usize, usize) -> f64, right: impl Fn(usize, usize) -> f64) {
+        for i in 0..n {
+            for j in 0..n {
+                let (t, r) = (found(i, j), right(i, j) / if i > j { 1.0 } else { SCALE });
+                let early = i.min(j) < n - 2;
+                assert!(t.is_nan() != early, "n = {n}: tangent ({i}, {j}) is {t}");
+                assert!(!early || (t - r).abs() <= 1e-14 * r.abs(), "n = {n}: ({i}, {j}): {t} for {r}");
+            }
+        }
+    }
+    fn check<T: Lapack + Real<Base = f64>>(
+        n: usize,
+        lift: impl Fn(f64, f64) -> T,
+        tangent: impl Fn(T) -> f64,
+    ) {
+        let a = entries(n);
+        let (found, right) = (
+            factored(&a.map(|(x, t)| lift(x, t))).0,
+            factored(&a.map(|(x, t)| lift(SCALE * x, SCALE * t))).0,
+        );
+        assert_eq!(found[(n - 2, n - 2)].base(), f64::NEG_INFINITY);
+        compare(n, |i, j| tangent(found[(i, j)]), |i, j| tangent(right[(i, j)]));
+        let lu = LU::new(a.map(|(x, t)| lift(x, t))).unwrap();
+        let (l, u) = (lu.l(), lu.u());
+        compare(n, |i, j| tangent(if i > j { l[(i, j)] } else { u[(i, j)] }), |i, j| tangent(right[(i, j)]));
+    }
+    for n in [3, 12, 14, 40] {
+        check(n, |x, t| Dual::<f64, 1>::new(x, [t]), |x| x.eps[0]);
+        check(n, |x, t| Dual::<f64, 8>::new(x, [t; 8]), |x| x.eps[7]);
+        check(n, |x, t| Dual::<f64, 9>::new(x, [t; 9]), |x| x.eps[8]);
+        check(
+            n,
+            |x, t| Dual::<Dual<f64, 1>, 1>::new(Dual::new(x, [t]), [Dual::constant(t)]),
+            |x| x.eps[0].value,
+        );
+        let (a, right) = (entries(n), entries(n).map(|(x, t)| Dual::<f64, 1>::new(SCALE * x, [SCALE * t])));
+        let (found, right) = (LU::new(a.map(|(x, _)| x)).unwrap(), factored(&right).0);
+        let found = found.pushforward(&a.map(|(_, t)| t)).unwrap();
+        compare(n, |i, j| found[(i, j)], |i, j| right[(i, j)].eps[0]);
     }
 }

@@ -186,6 +186,10 @@ pub(crate) fn potrs<F: Base>(uplo: Uplo, factor: InterleavedRef<'_, F>, b: Inter
     }
     let l = if uplo == Uplo::Lower { factor.entries } else { factor.entries.transposed() };
     assert!(l.rows == l.cols && l.rows == b.entries.rows && factor.lanes == b.lanes);
+    if l.rows == 0 {
+        // However many columns there are.
+        return true;
+    }
     with_scratch(l.rows, |w| {
         // SAFETY: the views that the two were made from are alive, `b`'s is exclusive; shapes and lanes fit.
         unsafe { potrs_any(l, b.entries, b.lanes, w) }
@@ -348,6 +352,10 @@ pub(crate) fn solve<F: Base>(
     let small = l.rows <= TINY_SOLVE && l.rows == l.cols && l.rows == x.rows;
     if !small || factor.order != Order::First || b.order != Order::First || factor.lanes != b.lanes {
         return None;
+    }
+    if l.rows == 0 {
+        // However many columns there are.
+        return Some(Ok(()));
     }
     let mut w = [F::zero(); TINY_SOLVE];
     // SAFETY: the views that the two were made from are alive, `b`'s is exclusive; shapes and lanes fit.

@@ -80,6 +80,7 @@ unsafe fn lanes_body<F: Base, C: Machine<F>, const P: usize>(
     lanes: usize,
     buffer: *mut F,
 ) {
+    const { assert!(C::WIDEST <= MOST && P <= MOST) };
     let rest = lanes % C::WIDEST;
     let few = if rest < FEW { rest } else { C::singles(lanes) };
     let many = lanes - few;

@@ -54,15 +54,15 @@ macro_rules! float {
 #[inline(always)]
 pub(crate) fn factor<F: Base>(a: Option<InterleavedRef<'_, F>>, to: Interleaved<'_, F>) -> Option<bool> {
     let (lanes, to_order, to) = (to.lanes, to.order, to.entries);
-    let (order, a) = a.map_or((to_order, to), |a| (a.order, a.entries));
+    let (order, a_lanes, a) = a.map_or((to_order, lanes, to), |a| (a.order, a.lanes, a.entries));
     let n = to.rows;
-    let fits = to.cols == n && a.rows == n && a.cols == n;
+    let fits = to.cols == n && a.rows == n && a.cols == n && a_lanes == lanes;
     if !fits || order != Order::First || to_order != Order::First || !is_for_inline(n) {
         return None;
     }
     let both = Pair { a, to };
     // SAFETY: `to` is made from an exclusive view, `a` from one that may be read or the same one, both of entries of one
-    // type; they are of order `n`.
+    // type with the same number of lanes; they are of order `n`.
     float!(both, |p| unsafe {
         ordered!(n, |N| Some(whole::factor::<_, Here, N>(p.a, p.to, lanes) == 0), None)
     })

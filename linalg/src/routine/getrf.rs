@@ -17,6 +17,9 @@
 //! Where pivot `k` is exactly zero the primal is an error, but the factors exist. Those of a matrix without rows below
 //! `k` (a square one of rank n − 1) are differentiable. Otherwise `L` below the zero is 0/0: valid are the tangents of
 //! the first `k` rows and columns of `U` and the first `k − 1` columns of `L`, the others are NaN.
+//!
+//! An entry that overflows is divided by where it is a pivot, which gives finite numbers: from its row and its column on, no
+//! tangent is valid, and all are NaN.
 
 use std::ops::Range;
 
@@ -26,7 +29,7 @@ use num_complex::Complex;
 use crate::error::Error;
 use crate::flags::{Diag, Side, Trans, Uplo};
 use crate::lanes::{
-    Carver, Lanes, Part, gather_lanes, gather_primal, poison_overflow, scatter_lanes, scatter_primal,
+    Carver, Lanes, Part, gather_lanes, gather_primal, poison_lanes, scatter_lanes, scatter_primal,
 };
 use crate::lapack::Lapack;
 use crate::routine::native;
@@ -112,7 +115,24 @@ pub(crate) fn pushforward<P: Lapack>(
             }
         }
     }
+    let from = overflown(&lu);
+    for lane in 0..d.count() {
+        for j in from.min(n)..n {
+            d.column_mut(lane, j)[from.min(m)..].fill(P::all_nan());
+        }
+    }
     Ok(())
+}
+
+/// The number of the first row and column that depend on an entry that has overflowed, or one behind all of them.
+fn overflown<P: Scalar>(lu: &DMatrixView<'_, P>) -> usize {
+    let mut first = usize::MAX;
+    for (j, column) in lu.column_iter().enumerate() {
+        if let Some(i) = column.iter().position(|x| !x.value_is_finite()) {
+            first = first.min(i).min(j);
+        }
+    }
+    first
 }
 
 /// The columns of the scratch of [`pushforward`], for the lanes of a matrix with as many rows as that of order `k` at
@@ -221,13 +241,12 @@ pub(crate) fn tangents<'p, D: TangentBatch>(
         let (ipiv, zero) = primal_factor(lu.as_view_mut())?;
         // Rows below a zero pivot have no factors.
         let complete = zero.is_none_or(|pivot| pivot == m);
-        if !complete || !interleaved(lu.as_view(), ipiv, &mut a) {
-            planes(lu.as_view(), ipiv, zero, &mut a)?;
+        if complete && interleaved(lu.as_view(), ipiv, &mut a) {
+            let from = overflown(&lu.as_view());
+            poison_lanes(Part::All, &mut a.view_range_mut(from.min(m).., from.min(n)..));
+            return Ok(());
         }
-        if lu.iter().any(|x| !x.value_is_finite()) {
-            poison_overflow(&mut a);
-        }
-        Ok(())
+        planes(lu.as_view(), ipiv, zero, &mut a)
     })
 }
 
@@ -240,6 +259,9 @@ fn interleaved<D: TangentBatch>(
     let Some((lu, a)) = kernel::same::<_, BaseOf<D>>(lu).zip(D::interleaved(a.as_view_mut())) else {
         return false;
     };
+    if lu.is_empty() {
+        return true;
+    }
     with_scratch::<usize, _>(lu.nrows(), |rows| {
         rows.iter_mut().enumerate().for_each(|(i, row)| *row = i);
         interchanges(ipiv).for_each(|(i, j)| rows.swap(i, j));

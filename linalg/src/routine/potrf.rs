@@ -263,7 +263,9 @@ impl<D: TangentBatch> Potrf for D {
     fn front_potrf(mut a: DMatrixViewMut<'_, Self>) -> Result<(), Error> {
         match D::interleaved(a.as_view_mut()).and_then(kernel::cholesky::factor) {
             Some(Err(error)) => {
-                poison_lanes(Part::Triangle(Uplo::Lower), &mut a);
+                if matches!(error, Error::NotPositiveDefinite { .. }) {
+                    poison_lanes(Part::Triangle(Uplo::Lower), &mut a);
+                }
                 Err(error)
             }
             Some(done) => done,
