@@ -7,7 +7,7 @@ use crate::support::compare::{assert_close, assert_same_bits, part, same_bits};
 use crate::support::matrices::{Kind, Random};
 
 /// Around every change of the layout, and beyond the largest order of the kernel.
-const ORDERS: [usize; 19] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 33, 48, 49, 65, 128, 130];
+const ORDERS: [usize; 21] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 33, 48, 49, 65, 128, 130, 256, 258];
 
 /// A matrix whose 1-norm is about `size`.
 fn matrix(n: usize, size: f64) -> DMatrix<f64> {

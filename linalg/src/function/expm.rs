@@ -73,7 +73,7 @@ impl<D: TangentBatch> Expm for D {
             gather_primal(&a.as_view(), Part::All, &mut primal);
             gather_lanes(&a.as_view(), Part::All, Trans::NoTrans, &mut e);
             let many = <D::RealField as Real>::ORDER > DERIVATIVES;
-            if many || (is_small(n) && !is_float::<D::Primal>()) {
+            if many || (is_small::<BaseOf<D>>(n) && !is_float::<D::Primal>()) {
                 // The values are those of the kernel or the degree that floats go through.
                 let mut values = carve.matrix(n, n);
                 values.copy_from(&primal);
@@ -97,14 +97,14 @@ fn is_float<P: Lapack>() -> bool {
 
 /// The kernel for small matrices of plain floats; `false`, and nothing done, if `a` is not for it.
 fn small_values<P: Lapack>(a: &mut DMatrixViewMut<'_, P>) -> bool {
-    is_small(a.nrows())
+    is_small::<BaseOf<P>>(a.nrows())
         && same_mut::<P, BaseOf<P>>(a.as_view_mut()).is_some_and(|a| kernel_exponential(floats_mut(a)))
 }
 
 /// The kernel for small matrices over plain floats; `false`, and nothing done, if `a` is not for it.
 fn small<D: TangentBatch>(a: &mut DMatrixViewMut<'_, D>) -> bool {
     let (n, lanes) = (a.nrows(), D::TANGENTS);
-    if !is_small(n) || !is_float::<D::Primal>() {
+    if !is_small::<BaseOf<D>>(n) || !is_float::<D::Primal>() {
         return false;
     }
     if let Some(interleaved) = D::interleaved(a.as_view_mut()) {

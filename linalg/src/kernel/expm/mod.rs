@@ -17,8 +17,12 @@ use crate::scratch::with_uninit;
 use chain::{Choice, PLANES, SQUARINGS};
 use level::{Job, run, widest};
 
-/// The largest order.
-pub(crate) const MAX: usize = 128;
+/// The largest order. Where registers have eight doubles products in this layout are faster than those on planes up to
+/// here, elsewhere up to [`FEWER`].
+const MAX: usize = 256;
+
+/// The largest order on other CPUs, and of single precision.
+const FEWER: usize = 128;
 
 /// Up to this order lanes go side by side; beyond it they are worked on one by one, in the cache.
 const SIDE: usize = 48;
@@ -104,8 +108,8 @@ impl Layout {
 }
 
 /// Whether a matrix of this order may be for this kernel.
-pub(crate) fn is_small(n: usize) -> bool {
-    (2..=MAX).contains(&n)
+pub(crate) fn is_small<F: Base>(n: usize) -> bool {
+    (2..=FEWER).contains(&n) || (n > FEWER && n <= MAX && size_of::<F>() == 8 && widest::<F>() == 8)
 }
 
 /// Overwrites a matrix by its exponential and the tangents by its derivatives; `false`, and nothing done, if it is not
@@ -113,7 +117,7 @@ pub(crate) fn is_small(n: usize) -> bool {
 #[inline]
 pub(crate) fn exponential<F: Base>(matrix: Interleaved<'_, F>) -> bool {
     let Interleaved { entries: a, lanes, order, .. } = matrix;
-    if order != Order::First || a.rows != a.cols || !is_small(a.rows) {
+    if order != Order::First || a.rows != a.cols || !is_small::<F>(a.rows) {
         return false;
     }
     // SAFETY: `a` is an exclusively borrowed square matrix of entries with a value and `lanes` tangents.
@@ -156,7 +160,7 @@ impl<F: Base> Record<F> {
     /// That of a matrix without lanes; nothing if it is not for this kernel.
     pub(crate) fn new(matrix: InterleavedRef<'_, F>) -> Option<Record<F>> {
         let (mut a, n) = (matrix.entries, matrix.entries.rows);
-        if matrix.lanes != 0 || a.rows != a.cols || !is_small(n) {
+        if matrix.lanes != 0 || a.rows != a.cols || !is_small::<F>(n) {
             return None;
         }
         let layout = Layout::kept::<F>(n, 0);
