@@ -5,7 +5,8 @@
 //! rounds to zero there is lost without a word. So the argument is brought to z = x/s by a power of two, with its
 //! tangents, where nothing is out of range: x^p = c z^p with c = x^p/z^p, and ln x = ln z + ln s.
 //!
-//! Where f'' is an ordinary number the derivatives are computed at x itself.
+//! Where f'' is an ordinary number the derivatives are computed at x itself. Where c is below the smallest float, it is a
+//! product of two factors, but for powers whose exponent is a number with tangents.
 //!
 //! Other functions are to rounding a power or a logarithm at one end of the range, up to a constant: atan x is
 //! pi/2 - 1/x where x is large, the gamma function is 1/x where it is small. There they are differentiated as such
@@ -131,13 +132,18 @@ impl Far {
         x * power_of_two(-self.exponent)
     }
 
-    /// c = f(x)/f(z), if it is an ordinary number.
-    pub(crate) fn factor<T: Real>(self, at_x: T, at_z: T) -> Option<T> {
+    /// c = f(x)/f(z), as a number and the exponent of a power of two that it has yet to be multiplied by, if both are
+    /// ordinary.
+    fn factor<T: Real>(self, at_x: T, at_z: T) -> Option<(T, i32)> {
         if self.degree == 0.0 {
-            return Some(one());
+            return Some((one(), 0));
         }
         let c = T::from_base(at_x.base() / at_z.base());
-        is_normal(c).then_some(c)
+        if is_normal(c) {
+            return Some((c, 0));
+        }
+        let finite = wide(c.base()).is_finite();
+        if finite { apart(1.0, self.degree * f64::from(self.exponent)) } else { None }
     }
 
     #[cold]
@@ -153,9 +159,29 @@ impl Far {
         let z = self.near(x);
         let at = z.inner();
         let w = value(at);
-        let c = self.factor(y, w)?;
-        Some(z.chain(y, || c * first(at, w), || c * second(at, w)))
+        let (c, power) = self.factor(y, w)?;
+        Some(scaled(z.chain(y, || c * first(at, w), || c * second(at, w)), power))
     }
+}
+
+/// `factor` 2^`power`, which is below the smallest normal number, as a number and the exponent of a power of two, both
+/// ordinary: times a large tangent it may be ordinary again.
+fn apart<T: Real>(factor: f64, power: f64) -> Option<(T, i32)> {
+    let (_, smallest) = range::<T::Base>();
+    let second = Float::floor(power / 2.0);
+    let rest = power - second;
+    let whole = Float::floor(rest);
+    if !(power < 0.0 && second >= f64::from(smallest)) {
+        return None;
+    }
+    let c = nalgebra::convert(factor * Float::powi(2.0, whole as i32) * Float::exp2(rest - whole));
+    is_normal(c).then_some((c, second as i32))
+}
+
+/// The tangents times 2^`power`.
+#[inline(always)]
+fn scaled<D: Lift>(x: D, power: i32) -> D {
+    if power == 0 { x } else { (x * power_of_two(power)).with_inner(x.inner()) }
 }
 
 /// The chain rule at z for a function that is known by its value y at x, where x is far from 1.
@@ -264,10 +290,10 @@ fn like_far<D: Lift>(x: D, y: D::Inner, exponent: i32, asymptote: Asymptote) -> 
             Some(z.chain(y, || k * r, || -(r * (k * r))))
         }
         Asymptote::Power(p, k) => {
-            let c = k * Float::powi(2.0, exponent.saturating_mul(p));
-            let c: D::Inner = nalgebra::convert(c);
-            let usable = c.is_finite() && c != num_traits::zero();
-            usable.then(|| z.chain(y, || c * pow::powi_first(at, p), || c * pow::powi_second(at, p)))
+            let power = exponent.saturating_mul(p);
+            let c: D::Inner = nalgebra::convert(k * Float::powi(2.0, power));
+            let (c, power) = if is_normal(c) { (c, 0) } else { apart(k, f64::from(power))? };
+            Some(scaled(z.chain(y, || c * pow::powi_first(at, p), || c * pow::powi_second(at, p)), power))
         }
     }
 }

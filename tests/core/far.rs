@@ -525,3 +525,94 @@ fn negative_zero_is_zero() {
     all!(f64);
     all!(f32);
 }
+
+/// Where a power is below the smallest float its derivative times a large tangent need not be.
+#[test]
+fn tangents_much_larger_than_the_argument() {
+    macro_rules! check {
+        ($F:ident, $exponents:expr) => {
+            for (k, d) in $exponents {
+                let two = |e: f64| (e / 2.0).exp2() as $F * (e / 2.0).exp2() as $F;
+                let (x, dx) = (two(k), two(d));
+                let first = Dual::<$F>::new(x, [dx]);
+                let second = Dual2::<$F>::new(x, [dx], [[0.0]]);
+                let nested = Dual::<Dual<$F>>::new(Dual::new(x, [dx]), [Dual::constant(dx)]);
+                let near = |got: $F, factor: f64, e: f64, what: &str| {
+                    let want = factor as $F * two(e);
+                    let rounding = 1e4 * $F::EPSILON * want.abs() + $F::MIN_POSITIVE * $F::EPSILON;
+                    assert!(
+                        (got - want).abs() <= rounding,
+                        "{what} at 2^{k}, tangent 2^{d}: {got:e} for {want:e}"
+                    );
+                };
+                macro_rules! like {
+                    ($what:literal, $p:expr, $factor:expr, |$y:ident| $f:expr) => {
+                        let (p, c) = ($p, $factor);
+                        let (e1, e2) = ((p - 1.0) * k + d, (p - 2.0) * k + 2.0 * d);
+                        near(
+                            {
+                                let $y = first;
+                                $f
+                            }
+                            .eps[0],
+                            c * p,
+                            e1,
+                            $what,
+                        );
+                        near(
+                            {
+                                let $y = second;
+                                $f
+                            }
+                            .grad[0],
+                            c * p,
+                            e1,
+                            $what,
+                        );
+                        near(
+                            {
+                                let $y = second;
+                                $f
+                            }
+                            .hess[0][0],
+                            c * p * (p - 1.0),
+                            e2,
+                            $what,
+                        );
+                        near(
+                            {
+                                let $y = nested;
+                                $f
+                            }
+                            .eps[0]
+                                .eps[0],
+                            c * p * (p - 1.0),
+                            e2,
+                            $what,
+                        );
+                        near(
+                            {
+                                let $y = first;
+                                $f
+                            }
+                            .value,
+                            c,
+                            p * k,
+                            $what,
+                        );
+                    };
+                }
+                like!("recip", -1.0, 1.0, |y| y.recip());
+                like!("powi -2", -2.0, 1.0, |y| y.powi(-2));
+                like!("powi -3", -3.0, 1.0, |y| y.powi(-3));
+                like!("powf -2", -2.0, 1.0, |y| y.powf(-2.0 as $F));
+                like!("powf -1.5", -1.5, 1.0, |y| y.powf(-1.5 as $F));
+                like!("polygamma 2", -2.0, -1.0, |y| y.polygamma(2));
+            }
+        };
+    }
+    let doubles =
+        [(511.0, 600.0), (512.0, 600.0), (520.0, 600.0), (520.0, 700.0), (600.0, 900.0), (1020.0, 1021.0)];
+    check!(f64, doubles);
+    check!(f32, [(60.0, 62.0), (66.0, 73.0), (70.0, 80.0), (73.0, 90.0), (100.0, 110.0)]);
+}

@@ -29,7 +29,7 @@ pub(crate) const SINGLE: [Rung; 3] = [
 /// What a few norms alone decide about a matrix of floats, whose function is differentiated at most three times: the
 /// common cases of the search by [`Powers::suffice`], which takes longer than the exponential of a small matrix.
 pub(crate) struct Quick {
-    /// Degrees for a norm up to the bound.
+    /// Degrees for a norm up to the bound ([`Rung::norm`], which says what holds for the third derivative).
     pub by_norm: &'static [(f64, usize)],
     /// Degrees and bounds `(m, β, C)`: with `‖Aᵏ‖ ≤ C βᵏ` for all k > 0 the error of degree `m` is below the unit
     /// roundoff in the value and three derivatives. From 27 terms of [`Powers::suffice`], of whose exact terms the first

@@ -142,7 +142,7 @@ pub(crate) fn complete<T: Lapack>(mut a: DMatrixViewMut<'_, T>) -> T {
     if odd { -sum.sum } else { sum.sum }
 }
 
-/// The highest order of derivatives that is computed: that of numbers nested as deep as anybody will.
+/// The highest order of derivatives that is computed; numbers nested deeper do not compile.
 const ORDERS: usize = 16;
 
 /// `x 2^exponent`, where `x` stays clear of overflow and underflow.
@@ -219,9 +219,10 @@ impl<T: Lapack> Subsets<'_, T> {
         chosen: &mut [usize; ORDERS],
         size: usize,
     ) {
+        const { assert!(<T::RealField as Real>::ORDER <= ORDERS, "numbers are nested too deep for determinants") };
         let a = self.a;
         for i in from..a.nrows() {
-            if size < <T::RealField as Real>::ORDER.min(ORDERS) {
+            if size < <T::RealField as Real>::ORDER {
                 chosen[size] = i;
                 self.visit(i + 1, product, chosen, size + 1);
             }

@@ -95,10 +95,11 @@ pub(crate) fn times_values<P: Scalar>(a: &InterleavedRef<'_, BaseOf<P>>, x: &[P]
         Order::First => (a.entries, a.lanes),
         Order::Symmetric => return false,
     };
-    assert!(x.len().checked_rem(a.cols) == Some(0) && out.len() == a.rows * lanes * (x.len() / a.cols));
-    if out.is_empty() {
+    if a.cols == 0 || out.is_empty() {
+        out.fill(BaseOf::<P>::zero());
         return true;
     }
+    assert!(x.len() % a.cols == 0 && out.len() == a.rows * lanes * (x.len() / a.cols));
     for (x, out) in x.chunks_exact(a.cols).zip(out.chunks_exact_mut(a.rows * lanes)) {
         // SAFETY: `a` is a borrowed matrix of entries with one value and `lanes` tangents; the lengths are those of its
         // columns and its rows.
@@ -173,11 +174,11 @@ pub(crate) fn symmetric_times_values<P: Scalar>(
         Order::First => (a.entries, a.lanes),
         Order::Symmetric => return false,
     };
-    assert!(a.rows == a.cols && x.len().checked_rem(a.cols) == Some(0) && out.len() == lanes * x.len());
     out.fill(BaseOf::<P>::zero());
     if out.is_empty() {
         return true;
     }
+    assert!(a.rows == a.cols && x.len() % a.cols == 0 && out.len() == lanes * x.len());
     for (x, y) in x.chunks_exact(a.cols).zip(out.chunks_exact_mut(a.rows * lanes)) {
         // SAFETY: `a` is a borrowed square matrix of entries with one value and `lanes` tangents; the lengths are those
         // of its columns and its rows.

@@ -48,8 +48,8 @@ unsafe fn body<F: Base, C: Machine<F>, const P: usize>(a: Entries<F>, lanes: usi
     }
 }
 
-/// The norms up to which approximants are exact in the value and three derivatives (see `function/degree.rs`), of degree
-/// 7 in single precision, of 9 and 13 in double precision.
+/// The norms up to which approximants are exact in the value and two derivatives (see `function/degree.rs`), of degree 7
+/// in single precision, of 9 and 13 in double precision.
 const SINGLE: f64 = 2.58;
 const LOW: f64 = 1.45;
 const HIGH: f64 = 3.0;
